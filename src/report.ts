@@ -1,0 +1,68 @@
+// What the operator is told at the start.
+
+import type { Config } from "./config.ts";
+
+/** The service cannot listen; the message says why and what to do about it. */
+export class ListenError extends Error {
+  override readonly name = "ListenError";
+
+  /** Explains what Deno.serve threw. */
+  constructor(cause: unknown, { hostname, port }: Config) {
+    const [reason, advice] = explain(cause);
+    super(`Cannot listen on "${hostname}", port ${port}: ${reason}\n${advice}`);
+  }
+}
+
+function explain(cause: unknown): [reason: string, advice: string] {
+  const otherHost = "Choose another address with --host, or leave it out";
+  switch (cause instanceof Error && cause.name) {
+    case "AddrInUse":
+      return [
+        "another program uses the port",
+        "Stop that program, or choose another port with --port",
+      ];
+    case "PermissionDenied":
+      return [
+        "the system keeps that port for privileged users",
+        "Choose a port from 1024 on with --port",
+      ];
+    case "AddrNotAvailable":
+      return ["this machine has no such address", otherHost];
+    case "NotCapable":
+      return ["this program has no permission for that address", otherHost];
+    default:
+      return [String(cause), otherHost];
+  }
+}
+
+/**
+ * Formats the start report, in lines.
+ *
+ * @param address Where the server listens.
+ */
+export function formatStartReport(
+  { hostname, port }: Deno.NetAddr,
+  debug: boolean,
+): string[] {
+  const all = hostname === "0.0.0.0" || hostname === "::";
+  const hosts = all ? ["127.0.0.1", ...lanAddresses(hostname)] : [hostname];
+  return [
+    ` * Debug mode: ${debug ? "on" : "off"}`,
+    ...(all ? [` * Running on all addresses (${hostname})`] : []),
+    ...hosts.map((host) =>
+      ` * Running on http://${host.includes(":") ? `[${host}]` : host}:${port}`
+    ),
+    "Press CTRL+C to quit",
+  ];
+}
+
+/** Lists the addresses under which other machines reach this one. */
+function lanAddresses(hostname: string): string[] {
+  return Deno.networkInterfaces()
+    .filter(({ name }) => name !== "lo")
+    // A link-local address (its scope is not 0) works only with its zone
+    .filter(({ family, scopeid }) =>
+      family === "IPv4" || (hostname === "::" && scopeid === 0)
+    )
+    .map(({ address }) => address);
+}

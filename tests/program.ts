@@ -1,0 +1,182 @@
+// Starts the program as a process, the way its users do.
+
+import { delay } from "../src/delay.ts";
+
+/** How long a test waits for what must happen, in ms. */
+export const DEADLINE = 20_000;
+
+/** The flags that the program runs with, as `deno task start` has them. */
+export const FLAGS = (await output(Deno.execPath(), ["task", "-q", "flags"]))
+  .stdout.trim().split(/\s+/);
+
+/** What a process that ended has left. */
+export interface Output {
+  code: number;
+  signal: Deno.Signal | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs a command to its end. */
+export async function output(
+  command: string,
+  args: string[],
+  options: Deno.CommandOptions = {},
+): Promise<Output> {
+  const result = await new Deno.Command(command, {
+    args,
+    stdin: "null",
+    ...options,
+    env: { NO_COLOR: "1", ...options.env },
+  }).output();
+  const { code, signal } = result;
+  const decoder = new TextDecoder();
+  const stdout = decoder.decode(result.stdout);
+  const stderr = decoder.decode(result.stderr);
+  return { code, signal, stdout, stderr };
+}
+
+/** The command that runs the program, for {@linkcode output} and the like. */
+export function command(args: string[]): [command: string, args: string[]] {
+  return [Deno.execPath(), ["run", ...FLAGS, "main.ts", ...args]];
+}
+
+/** A started program. */
+export class Program implements AsyncDisposable {
+  /** All that it printed so far. */
+  stdout = "";
+  stderr = "";
+  readonly #child: Deno.ChildProcess;
+  readonly #read: Promise<unknown>;
+
+  /** Starts it on a free port and waits until it listens. */
+  static async start(
+    args: string[] = [],
+    options: { wrap?: string[]; env?: Record<string, string> } = {},
+  ): Promise<Program> {
+    const [name, rest] = command(["--port", "0", ...args]);
+    const [first, ...others] = [...options.wrap ?? [], name, ...rest];
+    const program = new Program(first!, others, options.env);
+    await program.waitFor(() => program.stdout.includes("Press CTRL+C"));
+    return program;
+  }
+
+  constructor(command: string, args: string[], env?: Record<string, string>) {
+    this.#child = new Deno.Command(command, {
+      args,
+      env: { NO_COLOR: "1", ...env },
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    this.#read = Promise.all([
+      this.#collect(this.#child.stdout, (text) => this.stdout += text),
+      this.#collect(this.#child.stderr, (text) => this.stderr += text),
+    ]);
+  }
+
+  async #collect(
+    stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+    add: (text: string) => void,
+  ): Promise<void> {
+    for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+      add(text);
+    }
+  }
+
+  get pid(): number {
+    return this.#child.pid;
+  }
+
+  /** The addresses that the start report names. */
+  get addresses(): string[] {
+    return [...this.stdout.matchAll(/Running on (http:\S+)/g)].map(([, a]) =>
+      a!
+    );
+  }
+
+  /** The loopback address. */
+  get origin(): string {
+    return this.addresses[0]!;
+  }
+
+  get port(): number {
+    return Number(new URL(this.origin).port);
+  }
+
+  /** What it logged after the start report, in lines. */
+  get lines(): string[] {
+    return this.stdout.split("Press CTRL+C to quit\n")[1]?.split("\n")
+      .slice(0, -1) ?? [];
+  }
+
+  /** Waits for a condition, and fails with what it printed. */
+  async waitFor(condition: () => boolean): Promise<void> {
+    const end = Date.now() + DEADLINE;
+    while (!condition()) {
+      if (Date.now() > end) {
+        throw new Error(`Waited in vain: ${this.stdout}${this.stderr}`);
+      }
+      await delay(5);
+    }
+  }
+
+  /** Waits for a number of lines and returns them. */
+  async waitForLines(count: number): Promise<string[]> {
+    await this.waitFor(() => this.lines.length >= count);
+    return this.lines;
+  }
+
+  kill(signal: Deno.Signal): void {
+    this.#child.kill(signal);
+  }
+
+  /** Waits for its end, with all its output read. */
+  async end(): Promise<Deno.CommandStatus> {
+    const status = await this.#child.status;
+    await this.#read;
+    return status;
+  }
+
+  /** Sends a signal, and waits for its end. */
+  async stop(signal: Deno.Signal = "SIGTERM"): Promise<Deno.CommandStatus> {
+    this.kill(signal);
+    return await this.end();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      this.kill("SIGKILL");
+    } catch {
+      // It has ended
+    }
+    await this.end();
+  }
+}
+
+/**
+ * Sends bytes over a TCP connection and returns all that comes back until the
+ * server closes it, or until the condition holds.
+ */
+export async function exchange(
+  port: number,
+  request: string | Uint8Array,
+  until: (response: string) => boolean = () => false,
+): Promise<string> {
+  using connection = await Deno.connect({ port });
+  const bytes = typeof request === "string"
+    ? new TextEncoder().encode(request)
+    : request;
+  for (let sent = 0; sent < bytes.length;) {
+    sent += await connection.write(bytes.subarray(sent));
+  }
+  const decoder = new TextDecoder();
+  const buffer = new Uint8Array(64 * 1024);
+  let response = "";
+  while (!until(response)) {
+    const count = await connection.read(buffer);
+    if (count === null) break;
+    response += decoder.decode(buffer.subarray(0, count), { stream: true });
+  }
+  return response;
+}

@@ -1,0 +1,318 @@
+import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import { command, exchange, FLAGS, output, Program } from "./program.ts";
+import project from "../deno.json" with { type: "json" };
+
+const LINE =
+  /^127\.0\.0\.1 - - \[\d\d\/[A-Z][a-z]{2}\/\d{4} \d\d:\d\d:\d\d\] "GET \/datasensor HTTP\/1\.1" 200 -$/;
+
+/** Whether a command is there to be used. */
+async function isInstalled(name: string): Promise<boolean> {
+  return (await output("which", [name])).code === 0;
+}
+
+Deno.test("the program serves the default port 5000, on all addresses", async () => {
+  await using program = new Program(...command([]));
+  await program.waitFor(() => program.stdout.includes("Press CTRL+C"));
+  assertEquals(program.stdout.split("\n").slice(0, 3), [
+    " * Debug mode: on",
+    " * Running on all addresses (0.0.0.0)",
+    " * Running on http://127.0.0.1:5000",
+  ]);
+  const response = await fetch("http://127.0.0.1:5000/datasensor");
+  assertEquals(await response.text(), '"Sensor data"');
+});
+
+Deno.test("the program answers at every address that it reports", async () => {
+  for (const host of ["0.0.0.0", "::", "127.0.0.1", "::1", "localhost"]) {
+    await using program = await Program.start(["--host", host]);
+    assertNotEquals(program.addresses, []);
+    for (const address of program.addresses) {
+      const response = await fetch(`${address}/datasensor`);
+      assertEquals(await response.text(), '"Sensor data"', address);
+    }
+  }
+});
+
+Deno.test("the program answers two GETs alike and logs a line for each", async () => {
+  await using program = await Program.start();
+  const bodies = [];
+  for (const _ of [1, 2]) {
+    const response = await fetch(`${program.origin}/datasensor`);
+    assertEquals(response.status, 200);
+    bodies.push(await response.text());
+  }
+  assertEquals(bodies, ['"Sensor data"', '"Sensor data"']);
+  const lines = await program.waitForLines(2);
+  assertEquals(lines.length, 2);
+  for (const line of lines) assertMatch(line, LINE);
+});
+
+Deno.test("the program answers with the --message", async () => {
+  await using program = await Program.start(["--message", '21.5 °C "dry"']);
+  const response = await fetch(`${program.origin}/datasensor?message=x`);
+  assertEquals(await response.text(), '"21.5 °C \\"dry\\""');
+});
+
+const HEADERS =
+  "cache-control: no-store\r\nx-content-type-options: nosniff\r\n";
+const DATA = `HTTP/1.1 200 OK\r\n${HEADERS}content-type: application/json\r\n` +
+  `content-length: 13\r\ndate: DATE\r\n\r\n`;
+const ALLOW = "allow: GET, HEAD, OPTIONS\r\n";
+
+/** Sends a request, closes, and returns the response without its changing date. */
+async function ask(port: number, head: string, body = ""): Promise<string> {
+  const request = `${head}\r\nConnection: close\r\n\r\n${body}`;
+  const response = await exchange(port, request);
+  return response.replace(/(?<=date: ).*/, "DATE")
+    .replace("connection: close\r\n", "");
+}
+
+const REQUESTS: [head: string, body: string, logged: string][] = [
+  ["GET /datasensor HTTP/1.1\r\nHost: board", "", "GET /datasensor"],
+  ["GET /datasensor?x=1 HTTP/1.1\r\nHost: board", "", "GET /datasensor?x=1"],
+  ["GET /%64atasensor HTTP/1.1\r\nHost: board", "", "GET /%64atasensor"],
+  ["GET http://x/datasensor HTTP/1.1\r\nHost: b", "", "GET /datasensor"],
+  ["GET /datasensor HTTP/1.1", "", "GET /datasensor"],
+  ["GET /datasensor HTTP/1.1\r\nHost: bad host^", "", "GET /datasensor"],
+  [
+    "GET /datasensor HTTP/1.1\r\nHost: board\r\nAccept: text/html\r\n" +
+    "Range: bytes=0-1\r\nIf-None-Match: *\r\nOrigin: http://other\r\n" +
+    "Accept-Encoding: gzip",
+    "",
+    "GET /datasensor",
+  ],
+  [
+    "GET /datasensor HTTP/1.1\r\nHost: board\r\nContent-Length: 3",
+    "abc",
+    "GET /datasensor",
+  ],
+];
+
+Deno.test("the program answers every spelling of the GET with the same bytes", async () => {
+  await using program = await Program.start();
+  for (const [index, [head, body, logged]] of REQUESTS.entries()) {
+    const response = await ask(program.port, head, body);
+    assertEquals(response, `${DATA}"Sensor data"`, head);
+    const lines = await program.waitForLines(index + 1);
+    assertMatch(lines[index]!, /"(.*) HTTP\/1\.1" 200 -$/);
+    assertEquals(lines[index]!.split('"')[1], `${logged} HTTP/1.1`);
+  }
+});
+
+Deno.test("the program answers HTTP/1.0", async () => {
+  await using program = await Program.start();
+  const response = await exchange(
+    program.port,
+    "GET /datasensor HTTP/1.0\r\n\r\n",
+  );
+  assertMatch(response, /^HTTP\/1\.0 200 OK\r\n[^]*\r\n\r\n"Sensor data"$/);
+});
+
+Deno.test("the program answers HEAD with the fields of GET and no body", async () => {
+  await using program = await Program.start();
+  const response = await ask(
+    program.port,
+    "HEAD /datasensor HTTP/1.1\r\nHost: board",
+  );
+  assertEquals(response, DATA);
+});
+
+Deno.test("the program answers OPTIONS with 204 and Allow", async () => {
+  await using program = await Program.start();
+  const response = await ask(
+    program.port,
+    "OPTIONS /datasensor HTTP/1.1\r\nHost: board",
+  );
+  assertEquals(
+    response,
+    `HTTP/1.1 204 No Content\r\n${HEADERS}${ALLOW}date: DATE\r\n\r\n`,
+  );
+});
+
+Deno.test("the program answers other methods with 405 and Allow", async () => {
+  await using program = await Program.start();
+  for (
+    const method of ["POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW", "get"]
+  ) {
+    const response = await ask(
+      program.port,
+      `${method} /datasensor HTTP/1.1\r\nHost: board\r\nContent-Length: 2`,
+      "{}",
+    );
+    assertEquals(
+      response.split("content-length")[0],
+      [
+        "HTTP/1.1 405 Method Not Allowed\r\n",
+        HEADERS,
+        ALLOW,
+        "content-type: application/problem+json\r\n",
+      ].join(""),
+    );
+  }
+});
+
+Deno.test("the program answers everything else with 404", async () => {
+  await using program = await Program.start();
+  const targets = [
+    "GET /",
+    "POST /",
+    "GET /datasensor/",
+    "GET //datasensor",
+    "GET /a/../datasensor",
+    "GET /Datasensor",
+    "GET /datasensor%zz",
+    "OPTIONS *",
+    "CONNECT board:80",
+  ];
+  for (const target of targets) {
+    const response = await ask(program.port, `${target} HTTP/1.1\r\nHost: b`);
+    assertEquals(
+      response.split("content-length")[0],
+      [
+        "HTTP/1.1 404 Not Found\r\n",
+        HEADERS,
+        "content-type: application/problem+json\r\n",
+      ].join(""),
+      target,
+    );
+  }
+  const lines = await program.waitForLines(targets.length);
+  assertEquals(
+    lines.map((line) => line.split('"')[1]),
+    targets.map((target) => `${target.replace(" *", " /*")} HTTP/1.1`),
+  );
+});
+
+const FORGERIES = {
+  '/datasensor"%20200%20-': '/datasensor\\"%20200%20-',
+  "/\\": "/\\\\",
+  "/%0a127.0.0.1": "/%0a127.0.0.1",
+  "/\x85\x9b31m": "/\\xc2\\x85\\xc2\\x9b31m",
+  "/é": "/\\xc3\\xa9",
+  [`/${"a".repeat(60_000)}`]: `/${"a".repeat(60_000)}`,
+};
+
+Deno.test("the program lets no request forge a line", async () => {
+  await using program = await Program.start();
+  const targets = Object.entries(FORGERIES);
+  for (const [index, [target, logged]] of targets.entries()) {
+    await ask(program.port, `GET ${target} HTTP/1.1\r\nHost: board`);
+    const lines = await program.waitForLines(index + 1);
+    assertEquals(lines.length, index + 1);
+    assertEquals(
+      lines[index]!.slice(35),
+      `GET ${logged} HTTP/1.1" 404 -`.slice(0),
+    );
+  }
+});
+
+const USAGE = "Run with --help to see the flags\n";
+
+const MISTAKES: [args: string[], code: number, stderr: string][] = [
+  [["--foo"], 2, `Unknown flag "--foo"\n${USAGE}`],
+  [["5001"], 2, `Unexpected argument "5001"\n${USAGE}`],
+  [
+    ["--port", "http"],
+    2,
+    `--port needs a whole number from 0 to 65535, not "http"\n${USAGE}`,
+  ],
+  [
+    ["--host", "192.0.2.7"],
+    1,
+    'Cannot listen on "192.0.2.7", port 5000: this program has no permission' +
+    " for that address\n" +
+    "Choose another address with --host, or leave it out\n",
+  ],
+];
+
+for (const [args, code, stderr] of MISTAKES) {
+  Deno.test(`the program refuses ${args.join(" ")}`, async () => {
+    const result = await output(...command(args));
+    assertEquals(result, { code, signal: null, stdout: "", stderr });
+  });
+}
+
+Deno.test("the program refuses an address that is not this machine's", async () => {
+  const args = ["--allow-net=192.0.2.7", "main.ts", "--host", "192.0.2.7"];
+  const result = await output(Deno.execPath(), ["run", ...FLAGS, ...args]);
+  assertEquals(result, {
+    code: 1,
+    signal: null,
+    stdout: "",
+    stderr:
+      'Cannot listen on "192.0.2.7", port 5000: this machine has no such' +
+      " address\nChoose another address with --host, or leave it out\n",
+  });
+});
+
+Deno.test("the program refuses a port in use", async () => {
+  await using program = await Program.start();
+  const port = String(program.port);
+  assertEquals(await output(...command(["--port", port])), {
+    code: 1,
+    signal: null,
+    stdout: "",
+    stderr: `Cannot listen on "0.0.0.0", port ${port}: another program uses` +
+      " the port\nStop that program, or choose another port with --port\n",
+  });
+});
+
+Deno.test("the program prints its help and its version", async () => {
+  const help = await output(...command(["--help"]));
+  assertMatch(help.stdout, /^Usage: datasensor \[flags\]\n/);
+  assertEquals([help.code, help.stderr], [0, ""]);
+  const version = await output(...command(["--version"]));
+  assertEquals(version.stdout, `${project.version}\n`);
+  assertEquals([version.code, version.stderr], [0, ""]);
+});
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  Deno.test(`the program ends silently with 0 on ${signal}`, async () => {
+    await using program = await Program.start();
+    const status = await program.stop(signal);
+    assertEquals([status.code, status.signal], [0, null]);
+    assertEquals(program.stdout.split("CTRL+C to quit\n")[1], "");
+    assertEquals(program.stderr, "");
+  });
+}
+
+Deno.test("a request handler can do nothing but answer", async () => {
+  await using program = new Program(Deno.execPath(), [
+    "run",
+    ...FLAGS,
+    "tests/permissions_probe.ts",
+  ]);
+  await program.waitFor(() => program.stdout.includes("Press CTRL+C"));
+  const outcomes = await (await fetch(program.origin)).json();
+  const expected = Object.keys(outcomes).map((name) => [name, "NotCapable"]);
+  assertEquals(Object.entries(outcomes), expected);
+});
+
+Deno.test({
+  name: "curl reads the data",
+  ignore: !await isInstalled("curl"),
+  fn: async () => {
+    await using program = await Program.start();
+    const url = `${program.origin}/datasensor`;
+    const result = await output("curl", ["-sS", "--fail", url, url]);
+    assertEquals(result.stdout, '"Sensor data""Sensor data"');
+    await program.waitForLines(2);
+  },
+});
+
+Deno.test({
+  name: "Chromium shows the data in quotes",
+  ignore: !await isInstalled("chromium"),
+  fn: async () => {
+    await using program = await Program.start();
+    const { stdout } = await output("chromium", [
+      "--headless",
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-background-networking",
+      "--dump-dom",
+      `${program.origin}/datasensor`,
+    ]);
+    assertMatch(stdout, /<pre[^>]*>"Sensor data"<\/pre>/);
+  },
+});
