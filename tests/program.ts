@@ -36,6 +36,12 @@ export async function output(
   return { code, signal, stdout, stderr };
 }
 
+/** Whether a test that needs a command is left out: never in CI. */
+export async function isMissing(name: string): Promise<boolean> {
+  if (Deno.env.has("CI")) return false;
+  return (await output("which", [name])).code !== 0;
+}
+
 /** The command that runs the program, for {@linkcode output} and the like. */
 export function command(args: string[]): [command: string, args: string[]] {
   return [Deno.execPath(), ["run", ...FLAGS, "main.ts", ...args]];

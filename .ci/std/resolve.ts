@@ -15,9 +15,8 @@ const { success, stderr } = await new Deno.Command(Deno.execPath(), {
   env: { NO_COLOR: "1" },
 }).output();
 
-// Deno's words for a registry that gave no answer, or not its own
-const unreachable =
-  /^error: JSR package manifest for '@std\/\w+' failed to load\. Import '\S+' failed(\.|: \d)/;
+// Deno's words for a registry that gives no answer, or a proxy's
+const unreachable = /^error: .*Import '\S+' failed(\.|: (?!404)\d)/;
 
 if (!success && unreachable.test(new TextDecoder().decode(stderr))) {
   console.error("jsr.io cannot be reached: @std comes from npm and .ci/std");
