@@ -283,9 +283,12 @@ Deno.test("a request handler can do nothing but answer", async () => {
     "tests/permissions_probe.ts",
   ]);
   await program.waitFor(() => program.stdout.includes("Press CTRL+C"));
-  const outcomes = await (await fetch(program.origin)).json();
-  const expected = Object.keys(outcomes).map((name) => [name, "NotCapable"]);
-  assertEquals(Object.entries(outcomes), expected);
+  const outcomes: Record<string, string> = await (await fetch(program.origin))
+    .json();
+  assertNotEquals(outcomes, {});
+  for (const [name, outcome] of Object.entries(outcomes)) {
+    assertEquals(outcome, "NotCapable", name);
+  }
 });
 
 Deno.test({

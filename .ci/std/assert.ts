@@ -1,0 +1,32 @@
+/**
+ * Gives the assertions that npm's copy has, and the tests use, their types.
+ *
+ * @module
+ */
+
+import * as std from "deno-std/assert/mod.js";
+
+type AssertEquality = <T>(actual: T, expected: T, msg?: string) => void;
+
+export const assertEquals: AssertEquality = std.assertEquals;
+
+export const assertNotEquals: AssertEquality = std.assertNotEquals;
+
+export const assertMatch: (
+  actual: string,
+  expected: RegExp,
+  msg?: string,
+) => void = std.assertMatch;
+
+export const assertStringIncludes: (
+  actual: string,
+  expected: string,
+  msg?: string,
+) => void = std.assertStringIncludes;
+
+export const assertThrows: <E extends Error>(
+  fn: () => unknown,
+  // deno-lint-ignore no-explicit-any -- any arguments, as in @std/assert
+  ErrorClass: abstract new (...args: any[]) => E,
+  msgIncludes?: string,
+) => E = std.assertThrows;
