@@ -47,13 +47,33 @@ export function command(args: string[]): [command: string, args: string[]] {
   return [Deno.execPath(), ["run", ...FLAGS, "main.ts", ...args]];
 }
 
+/**
+ * Waits for a condition.
+ *
+ * @param explain Tells what there is to know when it is not met in time.
+ */
+export async function waitFor(
+  condition: () => boolean | Promise<boolean>,
+  explain: () => string = () => String(condition),
+): Promise<void> {
+  const end = performance.now() + DEADLINE;
+  while (!await condition()) {
+    if (performance.now() > end) {
+      throw new Error(`Waited in vain: ${explain()}`);
+    }
+    await delay(5);
+  }
+}
+
 /** A started program. */
 export class Program implements AsyncDisposable {
   /** All that it printed so far. */
   stdout = "";
   stderr = "";
   readonly #child: Deno.ChildProcess;
-  readonly #read: Promise<unknown>;
+  readonly #read: [stdout: Promise<void>, stderr: Promise<void>];
+  #closing = false;
+  #reading = Promise.resolve();
 
   /** Starts it on a free port and waits until it listens. */
   static async start(
@@ -75,10 +95,10 @@ export class Program implements AsyncDisposable {
       stdout: "piped",
       stderr: "piped",
     }).spawn();
-    this.#read = Promise.all([
+    this.#read = [
       this.#collect(this.#child.stdout, (text) => this.stdout += text),
       this.#collect(this.#child.stderr, (text) => this.stderr += text),
-    ]);
+    ];
   }
 
   async #collect(
@@ -87,8 +107,28 @@ export class Program implements AsyncDisposable {
   ): Promise<void> {
     for await (const text of stream.pipeThrough(new TextDecoderStream())) {
       add(text);
+      await this.#reading;
+      if (this.#closing) break;
     }
   }
+
+  /** Stops to read what it prints. */
+  pause(): void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#reading = promise;
+    this.resume = resolve;
+  }
+
+  /** Reads on. */
+  resume: () => void = () => {};
+
+  /** Goes away at the next line, as `head` does. */
+  closeConsole(): void {
+    this.#closing = true;
+    this.#read[0].then(() => this.consoleIsClosed = true);
+  }
+
+  consoleIsClosed = false;
 
   get pid(): number {
     return this.#child.pid;
@@ -118,13 +158,7 @@ export class Program implements AsyncDisposable {
 
   /** Waits for a condition, and fails with what it printed. */
   async waitFor(condition: () => boolean): Promise<void> {
-    const end = Date.now() + DEADLINE;
-    while (!condition()) {
-      if (Date.now() > end) {
-        throw new Error(`Waited in vain: ${this.stdout}${this.stderr}`);
-      }
-      await delay(5);
-    }
+    await waitFor(condition, () => this.stdout.slice(-2000) + this.stderr);
   }
 
   /** Waits for a number of lines and returns them. */
@@ -140,7 +174,7 @@ export class Program implements AsyncDisposable {
   /** Waits for its end, with all its output read. */
   async end(): Promise<Deno.CommandStatus> {
     const status = await this.#child.status;
-    await this.#read;
+    await Promise.all(this.#read);
     return status;
   }
 
