@@ -58,7 +58,9 @@ export async function runServer(
         const now = performance.now();
         if (now - lastFailure > CALM) {
           failures = 0;
-          logger.warn(`Dropped all connections to listen again: ${error}`);
+          logger.warn(
+            `Closed all connections to listen again after "${error}"`,
+          );
         }
         lastFailure = now;
         const flood = String(error).includes("(os error 24)"); // EMFILE

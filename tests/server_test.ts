@@ -1,7 +1,14 @@
 import { assertEquals, assertMatch } from "@std/assert";
+import type { Logger } from "@std/log/logger";
 import { withAccessLog } from "../src/access_log.ts";
 import { createConsole } from "../src/console.ts";
+import { delay } from "../src/delay.ts";
 import { runServer } from "../src/server.ts";
+import { command, exchange, Program, waitFor } from "./program.ts";
+
+const GET = "GET /datasensor HTTP/1.1\r\nHost: board\r\n";
+const HALF_BODY = "POST /datasensor HTTP/1.1\r\nHost: board\r\n" +
+  "Content-Length: 9\r\n\r\n{";
 
 const CONFIG = {
   hostname: "127.0.0.1",
@@ -70,3 +77,172 @@ Deno.test("runServer() logs a handler that throws without its stack otherwise", 
     "ERROR The handler failed: TypeError: The sensor is on fire",
   ]);
 });
+
+/**
+ * Runs a server whose listener fails again and again, and every other time
+ * cannot be had because another program took the port. Returns its pauses, in
+ * ms, and its warnings.
+ */
+async function failToListen(message: string, times: number) {
+  const original = { serve: Deno.serve, setTimeout: globalThis.setTimeout };
+  const stop = new AbortController();
+  const pauses: number[] = [];
+  const warnings: string[] = [];
+  let calls = 0;
+  const serve = () => {
+    if (calls++ === times) stop.abort();
+    if (calls % 2 === 0) throw new Deno.errors.AddrInUse(message);
+    const finished = stop.signal.aborted
+      ? Promise.resolve()
+      : Promise.reject(new Error(message));
+    const addr = { hostname: "127.0.0.1", port: 5000 };
+    return { finished, addr, shutdown: () => finished };
+  };
+  const setTimeout = (resume: () => void, milliseconds: number) => {
+    if (!stop.signal.aborted) pauses.push(milliseconds);
+    queueMicrotask(resume);
+  };
+  const warn = (line: string) => warnings.push(line);
+  const logger = { info() {}, warn } as unknown as Logger;
+  try {
+    Object.assign(Deno, { serve });
+    Object.assign(globalThis, { setTimeout });
+    await runServer(CONFIG, () => new Response(), logger, stop.signal);
+  } finally {
+    Object.assign(Deno, { serve: original.serve });
+    Object.assign(globalThis, { setTimeout: original.setTimeout });
+  }
+  return { pauses, warnings };
+}
+
+Deno.test("runServer() listens again after any failure, with growing pauses", async () => {
+  const { pauses, warnings } = await failToListen("Aborted (os error 103)", 12);
+  const doubled = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+  assertEquals(pauses, [...doubled, 1000, 1000]);
+  assertEquals(warnings, [
+    'Closed all connections to listen again after "Error: Aborted (os error 103)"',
+  ]);
+});
+
+Deno.test("runServer() listens again soon when the descriptors ran out", async () => {
+  const { pauses } = await failToListen("Too many files (os error 24)", 6);
+  assertEquals(pauses, [1, 2, 4, 8, 8, 8]);
+});
+
+/** Waits until the program accepts no connection any more. */
+async function waitUntilClosed(port: number): Promise<void> {
+  await waitFor(() =>
+    Deno.connect({ port }).then((connection) => {
+      connection.close();
+      return false;
+    }, () => true)
+  );
+}
+
+Deno.test("the program stops whatever its clients do", async () => {
+  await using program = await Program.start();
+  const { port } = program;
+  using _idle = await Deno.connect({ port });
+  using keptAlive = await Deno.connect({ port });
+  using halfHeader = await Deno.connect({ port });
+  using halfBody = await Deno.connect({ port });
+  const encoder = new TextEncoder();
+  await keptAlive.write(encoder.encode(`${GET}\r\n`));
+  await halfHeader.write(encoder.encode(GET));
+  await halfBody.write(encoder.encode(HALF_BODY));
+  await program.waitForLines(2);
+  const ended = await Promise.race([
+    program.stop().then(({ code }) => code),
+    delay(5000).then(() => "not within 5 s"),
+  ]);
+  assertEquals(ended, 0);
+  assertEquals(program.lines.length, 2);
+});
+
+Deno.test("the program ends at once on a second signal", async () => {
+  for (
+    const signals of [["SIGTERM", "SIGTERM"], ["SIGINT", "SIGTERM"]] as const
+  ) {
+    await using program = await Program.start();
+    using halfBody = await Deno.connect({ port: program.port });
+    await halfBody.write(new TextEncoder().encode(HALF_BODY));
+    await program.waitForLines(1);
+    program.kill(signals[0]);
+    await waitUntilClosed(program.port);
+    const status = await program.stop(signals[1]);
+    assertEquals(status.signal, signals[1]);
+  }
+});
+
+const FLOODS = {
+  "are idle": "",
+  "stop within a header": GET,
+  "are kept alive": `${GET}\r\n`,
+  "stop within a body": HALF_BODY,
+};
+
+/** How many connections a flood holds: more than the program may have. */
+const HELD = 500;
+
+/** Opens connections as fast as it can, until it is stopped. */
+async function flood(port: number, request: string, signal: AbortSignal) {
+  const bytes = new TextEncoder().encode(request);
+  const held: Deno.Conn[] = [];
+  while (!signal.aborted) {
+    try {
+      const connection = await Deno.connect({ port });
+      held.push(connection);
+      if (request !== "") await connection.write(bytes);
+    } catch {
+      await delay(1); // refused
+    }
+    // The oldest are long closed by the server
+    if (held.length > HELD) held.shift()?.close();
+  }
+  return held;
+}
+
+/** Asks over a new connection, again when that fails, and tells how long, in ms. */
+async function askPatiently(port: number): Promise<number> {
+  const start = performance.now();
+  await waitFor(async () => {
+    try {
+      const response = await exchange(port, `${GET}Connection: close\r\n\r\n`);
+      return response.endsWith('\r\n\r\n"Sensor data"');
+    } catch {
+      return false; // refused or reset
+    }
+  });
+  return performance.now() - start;
+}
+
+for (const [kind, request] of Object.entries(FLOODS)) {
+  Deno.test(`the program answers during a flood of connections that ${kind}`, async () => {
+    await using program = await Program.start([], {
+      wrap: ["sh", "-c", 'ulimit -n 128; exec "$@"', "sh"],
+    });
+    const { port } = program;
+    const stop = new AbortController();
+    const floods = [1, 2, 3].map(() => flood(port, request, stop.signal));
+    await program.waitFor(() => program.stdout.includes("WARN"));
+    const asked: Promise<number>[] = [];
+    for (let i = 0; i < 20; i++) {
+      asked.push(askPatiently(port));
+      await delay(100);
+    }
+    const slow = (await Promise.all(asked)).filter((time) => time > 2000);
+    assertEquals(slow, []);
+    assertEquals(await askPatiently(port) < 2000, true); // still held
+    stop.abort();
+    for (const held of await Promise.all(floods)) {
+      for (const connection of held) connection.close();
+    }
+    assertEquals(await askPatiently(port) < 2000, true);
+    assertEquals((await program.stop()).code, 0);
+    assertEquals(program.stdout.match(/WARN.*/g), [
+      "WARN Closed all connections to listen again after " +
+      '"Http: Error: Too many open files (os error 24)"',
+    ]);
+    assertEquals(program.stderr, "");
+  });
+}
