@@ -1,0 +1,61 @@
+// Puts servers under load and measures them, for the tasks bench and soak.
+
+import { output } from "./program.ts";
+
+/** What wrk measured in one run. */
+export interface Load {
+  requests: number;
+  requestsPerSecond: number;
+  /** Latencies in milliseconds. */
+  p50: number;
+  p99: number;
+}
+
+/** Ends the process with a clear sentence where wrk is missing. */
+export async function requireWrk(): Promise<void> {
+  if ((await output("which", ["wrk"])).code === 0) return;
+  Deno.stderr.writeSync(
+    new TextEncoder().encode(
+      "wrk is not installed: it is Debian's package of that name\n",
+    ),
+  );
+  Deno.exit(1);
+}
+
+/**
+ * Sends requests over 50 connections for a time, from the second core.
+ *
+ * @throws {Error} If a response was not 200.
+ */
+export async function load(url: string, seconds: number): Promise<Load> {
+  const wrk = ["wrk", "-t1", "-c50", `-d${seconds}s`, "--latency", url];
+  const { stdout } = await output("taskset", ["-c", "1", ...wrk]);
+  const figure = (pattern: RegExp) => {
+    const [, number, unit = ""] = stdout.match(pattern) ?? [];
+    return Number(number) * ({ us: 0.001, s: 1000 }[unit] ?? 1);
+  };
+  const requests = figure(/(\d+) requests in/);
+  if (!requests || /Non-2xx|Socket errors/.test(stdout)) {
+    throw new Error(stdout);
+  }
+  return {
+    requests,
+    requestsPerSecond: figure(/Requests\/sec:\s+([\d.]+)/),
+    p50: figure(/50%\s+([\d.]+)(us|ms|s)/),
+    p99: figure(/99%\s+([\d.]+)(us|ms|s)/),
+  };
+}
+
+// Deno keeps /proc from everybody without --allow-all, other programs do not
+
+/** Returns the resident memory of a process, in MB (10^6 bytes). */
+export async function residentMemory(pid: number): Promise<number> {
+  const { stdout } = await output("grep", ["VmRSS", `/proc/${pid}/status`]);
+  return Number(stdout.match(/(\d+) kB/)![1]) * 1024 / 1e6;
+}
+
+/** Returns how many file descriptors a process has open. */
+export async function countDescriptors(pid: number): Promise<number> {
+  const { stdout } = await output("ls", [`/proc/${pid}/fd`]);
+  return stdout.trim().split("\n").length;
+}
