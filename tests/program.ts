@@ -197,26 +197,32 @@ export class Program implements AsyncDisposable {
 /**
  * Sends bytes over a TCP connection and returns all that comes back until the
  * server closes it, or until the condition holds.
+ *
+ * @throws {Error} If the connection breaks.
  */
 export async function exchange(
   port: number,
-  request: string | Uint8Array,
+  request: string,
   until: (response: string) => boolean = () => false,
 ): Promise<string> {
-  using connection = await Deno.connect({ port });
-  const bytes = typeof request === "string"
-    ? new TextEncoder().encode(request)
-    : request;
-  for (let sent = 0; sent < bytes.length;) {
-    sent += await connection.write(bytes.subarray(sent));
+  const connection = await Deno.connect({ port });
+  const timer = setTimeout(() => connection.closeWrite(), DEADLINE);
+  try {
+    const bytes = new TextEncoder().encode(request);
+    for (let sent = 0; sent < bytes.length;) {
+      sent += await connection.write(bytes.subarray(sent));
+    }
+    const decoder = new TextDecoder();
+    const buffer = new Uint8Array(64 * 1024);
+    let response = "";
+    while (!until(response)) {
+      const count = await connection.read(buffer);
+      if (count === null) break;
+      response += decoder.decode(buffer.subarray(0, count), { stream: true });
+    }
+    return response;
+  } finally {
+    clearTimeout(timer);
+    connection.close();
   }
-  const decoder = new TextDecoder();
-  const buffer = new Uint8Array(64 * 1024);
-  let response = "";
-  while (!until(response)) {
-    const count = await connection.read(buffer);
-    if (count === null) break;
-    response += decoder.decode(buffer.subarray(0, count), { stream: true });
-  }
-  return response;
 }

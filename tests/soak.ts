@@ -45,7 +45,7 @@ async function soak(file: string): Promise<boolean> {
   }
   const last = await measure(pid, idle);
   await program.stop();
-  const lines = Deno.readTextFileSync(file).match(/ 200 -\n/g)!.length;
+  const lines = (await Deno.readTextFile(file)).match(/ 200 -\n/g)!.length;
   print(`${lines} lines`);
   // wrk does not count what was under way when it ended: one a connection
   return last.memory <= first!.memory * MARGIN &&
