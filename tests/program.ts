@@ -194,6 +194,16 @@ export class Program implements AsyncDisposable {
   }
 }
 
+/** Asks the running permissions_probe.ts what it was permitted to do. */
+export async function probe(program: Program): Promise<string[]> {
+  await program.waitFor(() => program.stdout.includes("Press CTRL+C"));
+  const response = await fetch(program.origin);
+  const outcomes: [string, string][] = Object.entries(await response.json());
+  if (outcomes.length === 0) throw new Error("It tried nothing");
+  return outcomes.filter(([, outcome]) => outcome !== "NotCapable")
+    .map(([attempt, outcome]) => `${attempt}: ${outcome}`);
+}
+
 /**
  * Sends bytes over a TCP connection and returns all that comes back until the
  * server closes it, or until the condition holds.
