@@ -84,11 +84,6 @@ Deno.test("parseCommand() gives the help text and the version of deno.json", () 
   assertEquals(parseCommand(["--version"]), version);
 });
 
-Deno.test("parseCommand() shows the help text that the README shows", async () => {
-  const readme = await Deno.readTextFile("README.md");
-  assertEquals(readme.includes(`\`\`\`text\n${HELP}\`\`\``), true);
-});
-
 Deno.test("parseCommand() names its defaults in the help text", () => {
   for (const value of ["0.0.0.0", "5000", '"Sensor data"', "--debug"]) {
     assertEquals(HELP.includes(`(default ${value}`), true, value);
