@@ -1,0 +1,216 @@
+// Measures the service against its yardstick and its peers, in one run. Each
+// server runs on the first core and wrk on the second, in alternating rounds.
+
+import { type Load, load, requireWrk, residentMemory } from "./load.ts";
+import { command, DEADLINE, FLAGS, output, Program } from "./program.ts";
+import { delay } from "../src/delay.ts";
+
+const ROUNDS = 5;
+const ROUND_SECONDS = 3;
+const STARTS = 15;
+
+/** A server to measure. */
+interface Server {
+  name: string;
+  /** A command that succeeds where it is installed. */
+  installed: string[];
+  /** The command that listens on a port. */
+  command: (port: number) => string[];
+}
+
+const folder = await Deno.makeTempDir();
+
+const NGINX = (port: number) =>
+  `daemon off; worker_processes 1; pid ${folder}/nginx.pid;
+  error_log ${folder}/nginx.error;
+  events { worker_connections 256; }
+  http {
+    access_log ${folder}/nginx.log;
+    server {
+      listen ${port};
+      location = /datasensor {
+        default_type application/json;
+        add_header Cache-Control no-store;
+        add_header X-Content-Type-Options nosniff;
+        return 200 '"Sensor data"';
+      }
+    }
+  }`;
+
+const NODE = `require("node:http").createServer((request, response) => {
+  response.writeHead(200, {
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    "content-type": "application/json",
+    "content-length": 13,
+  });
+  response.end('"Sensor data"');
+  console.log(\`\${request.socket.remoteAddress} - - [\${new Date().toISOString()}]\` +
+    \` "\${request.method} \${request.url} HTTP/\${request.httpVersion}" 200 -\`);
+}).listen(Number(process.argv[1]), "0.0.0.0");`;
+
+const FLASK = `import sys
+from flask import Flask
+from flask_restful import Api, Resource
+class Sensor(Resource):
+    def get(self): return "Sensor data"
+app = Flask(__name__)
+Api(app).add_resource(Sensor, "/datasensor")
+app.run(host="0.0.0.0", port=int(sys.argv[1]), debug=True, use_reloader=False)`;
+
+const SERVERS: Server[] = [
+  {
+    name: "this service",
+    installed: ["true"],
+    command: (port) => command(["--port", String(port)]).flat(),
+  },
+  {
+    name: "bare Deno.serve, no log",
+    installed: ["true"],
+    command: (port) => [
+      Deno.execPath(),
+      "run",
+      ...FLAGS,
+      "tests/bench_bare.ts",
+      String(port),
+    ],
+  },
+  {
+    name: "nginx, access_log",
+    installed: ["which", "nginx"],
+    command: (port) => {
+      Deno.writeTextFileSync(`${folder}/nginx.conf`, NGINX(port));
+      return [
+        "nginx",
+        "-e",
+        `${folder}/nginx.error`,
+        "-c",
+        `${folder}/nginx.conf`,
+      ];
+    },
+  },
+  {
+    name: "Node.js http, a line a request",
+    installed: ["which", "node"],
+    command: (port) => ["node", "-e", NODE, String(port)],
+  },
+  {
+    name: "Flask-RESTful",
+    installed: ["/usr/bin/python3", "-c", "import flask_restful"],
+    command: (port) => ["/usr/bin/python3", "-c", FLASK, String(port)],
+  },
+];
+
+function print(text: string): void {
+  Deno.stdout.writeSync(new TextEncoder().encode(`${text}\n`));
+}
+
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1]!;
+}
+
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
+
+/** Starts a server, its console a file, and waits for its first answer. */
+async function start({ command }: Server, log: string) {
+  const port = freePort();
+  const url = `http://127.0.0.1:${port}/datasensor`;
+  const begin = performance.now();
+  const args = ["-c", 'exec taskset -c 0 "$@" >>"$0" 2>&1', log];
+  const program = new Program("sh", [...args, ...command(port)]);
+  const deadline = begin + DEADLINE;
+  for (;;) {
+    try {
+      await (await fetch(url)).body?.cancel();
+      return { program, url, milliseconds: performance.now() - begin };
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await delay(0); // refused: it does not listen yet
+    }
+  }
+}
+
+/** Resident memory of a process and those that it started, in MB. */
+async function memoryOf(pid: number): Promise<number> {
+  const { stdout } = await output("pgrep", ["-P", String(pid)]);
+  const children = stdout.split("\n").filter(Boolean).map(Number);
+  const figures = await Promise.all([pid, ...children].map(residentMemory));
+  return figures.reduce((sum, figure) => sum + figure);
+}
+
+/** Measures servers side by side. */
+async function measure(servers: Server[]): Promise<void> {
+  const starts = servers.map((): number[] => []);
+  for (let i = 0; i < STARTS; i++) {
+    for (const [index, server] of servers.entries()) {
+      const { program, milliseconds } = await start(server, "/dev/null");
+      starts[index]!.push(milliseconds);
+      await program.stop();
+    }
+  }
+  const running = [];
+  for (const [index, server] of servers.entries()) {
+    const log = `${folder}/${index}.log`;
+    const { program, url } = await start(server, log);
+    const idle = await memoryOf(program.pid);
+    const loads: Load[] = [];
+    const memory: number[] = [];
+    running.push({ server, log, program, url, idle, loads, memory });
+  }
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const { url, program, loads, memory } of running) {
+      loads.push(await load(url, ROUND_SECONDS));
+      memory.push(await memoryOf(program.pid));
+    }
+  }
+  const figure = (of: (load: Load) => number) => (loads: Load[]) =>
+    median(loads.map(of));
+  const speed = figure((load) => load.requestsPerSecond);
+  const p50 = figure((load) => load.p50);
+  const p99 = figure((load) => load.p99);
+  const bare = speed(running[1]!.loads);
+  print(
+    "| server | requests/s | to bare | p50, ms | p99, ms | idle, MB | " +
+      "after 1 load | after all | start, ms |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|",
+  );
+  for (const [index, one] of running.entries()) {
+    await one.program.stop("SIGTERM");
+    const { server, loads, idle, memory } = one;
+    const columns = [
+      server.name,
+      speed(loads).toFixed(0),
+      (speed(loads) / bare).toFixed(3),
+      p50(loads).toFixed(2),
+      p99(loads).toFixed(2),
+      idle.toFixed(0),
+      memory[0]!.toFixed(0),
+      memory.at(-1)!.toFixed(0),
+      median(starts[index]!).toFixed(0),
+    ];
+    print(`| ${columns.join(" | ")} |`);
+  }
+  const { log, loads } = running[0]!;
+  const sent = loads.reduce((sum, { requests }) => sum + requests, 0);
+  const logged = (await Deno.readTextFile(log)).match(/ 200 -\n/g)!.length;
+  print(`\nThis service answered ${sent} requests and logged ${logged}.`);
+  if (logged < sent) Deno.exitCode = 1;
+}
+
+await requireWrk();
+const missing = new Set<Server>();
+for (const server of SERVERS) {
+  const { code } = await output(
+    server.installed[0]!,
+    server.installed.slice(1),
+  );
+  if (code !== 0) missing.add(server);
+}
+try {
+  await measure(SERVERS.filter((server) => !missing.has(server)));
+  for (const { name } of missing) print(`Not installed: ${name}`);
+} finally {
+  await Deno.remove(folder, { recursive: true });
+}
