@@ -1,13 +1,14 @@
 // The middleware: measures a handler and turns each request into one line.
 
 import { type Handler, requestTarget } from "./handler.ts";
+import { rememberLast } from "./remember_last.ts";
 
-/** The facts of one handled request; method and target as the client sent them. */
+/** The facts of one handled request; method and url as Deno.serve tells them. */
 export interface AccessRecord {
   readonly client: string;
   readonly timestamp: string;
   readonly method: string;
-  readonly target: string;
+  readonly url: string;
   readonly status: number;
 }
 
@@ -23,6 +24,7 @@ export function withAccessLog(
   log: (line: string) => void,
   timestamp: () => string = createTimestamp(),
 ): (request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>) => Response {
+  const formatAccessLine = createAccessLineFormat();
   return (request, info) => {
     const client = info.remoteAddr.hostname;
     const { method, url } = request;
@@ -32,22 +34,25 @@ export function withAccessLog(
       status = response.status;
       return response;
     } finally {
-      const target = requestTarget(url);
-      const record = { client, timestamp: timestamp(), method, target, status };
+      const record = { client, timestamp: timestamp(), method, url, status };
       log(formatAccessLine(record));
     }
   };
 }
 
 /**
- * Formats a record as one line, without its end. The version is a guess, the
- * likeliest: Deno does not show it to a handler.
+ * Creates a function that formats a record as one line, without its end. The
+ * version is a guess, the likeliest: Deno does not show it to a handler.
  */
-export function formatAccessLine(record: AccessRecord): string {
-  const { client, timestamp, method, target, status } = record;
-  const address = client.replace(/^::ffff:/, ""); // IPv4 on a dual stack
-  const request = escape(`${method} ${target} HTTP/1.1`);
-  return `${address} - - [${timestamp}] "${request}" ${status} -`;
+export function createAccessLineFormat(): (record: AccessRecord) => string {
+  const escapedTarget = rememberLast((url) => escape(requestTarget(url)));
+  return ({ client, timestamp, method, url, status }) => {
+    // An IPv4 client on a dual-stack socket
+    const address = client.startsWith("::ffff:") ? client.slice(7) : client;
+    // A method is a token (RFC 9110, section 9.1): there is nothing to escape
+    const request = `${method} ${escapedTarget(url)} HTTP/1.1`;
+    return `${address} - - [${timestamp}] "${request}" ${status} -`;
+  };
 }
 
 /**

@@ -5,14 +5,12 @@ import type { LevelName, LogRecord } from "@std/log/base-handler";
 import { Logger } from "@std/log/logger";
 import { delay } from "./delay.ts";
 
-/** How many characters of lines wait for a console that does not take them. */
+/** How many bytes of lines wait for a console that does not take them. */
 export const CAPACITY = 1024 * 1024;
 
-/** How long lines are collected before they are written together, in ms. */
-const COLLECT_MS = 10;
-
-/** How long a console that failed is left alone, in ms. */
-const RETRY_MS = 500;
+const COLLECT_MS = 10; // before lines are written together
+const RETRY_MS = 500; // before a sink that failed is tried again
+const ENCODE_LENGTH = 2048; // strings that live longer are a load on V8
 
 const COLORS: Record<string, string> = { WARN: "\x1b[33m", ERROR: "\x1b[31m" };
 
@@ -40,38 +38,49 @@ export function createConsole(
   color: boolean,
 ): Console {
   const encoder = new TextEncoder();
-  let waiting = "";
-  let unwritten = new Uint8Array();
+  let filling = new Uint8Array(CAPACITY);
+  let emptying = new Uint8Array(CAPACITY); // what the sink is taking
+  let length = 0; // of what is in `filling`
+  let lines = ""; // a few, not encoded yet
   let dropped = 0;
   let writing: Promise<void> | undefined;
 
   class BufferHandler extends BaseHandler {
     override log(line: string): void {
-      if (waiting.length + unwritten.length + line.length >= CAPACITY) {
+      if (length + lines.length + line.length >= CAPACITY) {
         dropped++;
         return;
       }
-      waiting += `${line}\n`;
+      lines += `${line}\n`;
+      if (lines.length > ENCODE_LENGTH) encodeLines();
       writing ??= write();
     }
   }
 
+  function encodeLines(): void {
+    const room = filling.subarray(length);
+    const { read, written } = encoder.encodeInto(lines, room);
+    if (read === lines.length) length += written;
+    else dropped += lines.split("\n").length - 1; // more bytes than characters
+    lines = "";
+  }
+
   async function write(): Promise<void> {
     await delay(COLLECT_MS);
-    while (waiting !== "") {
-      unwritten = encoder.encode(waiting);
-      waiting = "";
-      while (unwritten.length > 0) {
+    for (encodeLines(); length > 0; encodeLines()) {
+      let bytes = filling.subarray(0, length);
+      [filling, emptying] = [emptying, filling];
+      length = 0;
+      if (dropped > 0) {
+        logger.warn(`Dropped ${dropped} log lines, the console was too slow`);
+        dropped = 0;
+      }
+      while (bytes.length > 0) {
         try {
-          unwritten = unwritten.subarray(await sink(unwritten));
+          bytes = bytes.subarray(await sink(bytes));
         } catch {
           await delay(RETRY_MS); // the disk is full, or the reader is gone
         }
-      }
-      if (dropped > 0) {
-        const count = dropped;
-        dropped = 0;
-        logger.warn(`Dropped ${count} log lines, the console was too slow`);
       }
     }
     writing = undefined;

@@ -1,6 +1,7 @@
 // The resource: a request in, a response out.
 
 import { STATUS_CODE, STATUS_TEXT } from "@std/http/status";
+import { rememberLast } from "./remember_last.ts";
 
 /** Answers one request; what it throws is a bug. */
 export type Handler = (request: Request) => Response;
@@ -21,11 +22,14 @@ const COMMON_HEADERS = {
  * section 7).
  */
 export function createHandler(message: string): Handler {
-  const body = JSON.stringify(message);
-  const headers = { ...COMMON_HEADERS, "content-type": "application/json" };
+  // Cloned for each request, as that costs less than to build it
+  const data = new Response(JSON.stringify(message), {
+    headers: { ...COMMON_HEADERS, "content-type": "application/json" },
+  });
+  const isResource = rememberLast((url) => isPath(requestTarget(url)));
 
   return (request) => {
-    if (!isResource(requestTarget(request.url))) {
+    if (!isResource(request.url)) {
       return createProblem(
         STATUS_CODE.NotFound,
         `There is nothing here, the sensor data is at ${PATH}`,
@@ -34,7 +38,7 @@ export function createHandler(message: string): Handler {
     switch (request.method) {
       case "GET":
       case "HEAD": // Deno.serve leaves the body out
-        return new Response(body, { headers });
+        return data.clone();
       case "OPTIONS":
         return new Response(null, {
           status: STATUS_CODE.NoContent,
@@ -89,8 +93,7 @@ export function requestTarget(url: string): string {
 }
 
 /** Whether a target's path is the resource's (RFC 3986, section 6.2.2.2). */
-function isResource(target: string): boolean {
-  if (target === PATH) return true;
+function isPath(target: string): boolean {
   const [path = ""] = target.split("?", 1);
   try {
     return decodeURIComponent(path) === PATH;

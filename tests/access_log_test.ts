@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import {
+  createAccessLineFormat,
   createTimestamp,
-  formatAccessLine,
   withAccessLog,
 } from "../src/access_log.ts";
 
@@ -9,7 +9,7 @@ const RECORD = {
   client: "127.0.0.1",
   timestamp: "20/Nov/2026 17:14:56",
   method: "GET",
-  target: "/datasensor",
+  url: "http://board/datasensor",
   status: 200,
 };
 
@@ -17,6 +17,8 @@ const INFO = {
   remoteAddr: { transport: "tcp", hostname: "192.0.2.7", port: 50000 },
   completed: Promise.resolve(),
 } as const;
+
+const formatAccessLine = createAccessLineFormat();
 
 Deno.test("formatAccessLine() formats a record", () => {
   assertEquals(
@@ -52,7 +54,7 @@ const ESCAPED = {
 
 for (const [target, escaped] of Object.entries(ESCAPED)) {
   Deno.test(`formatAccessLine() escapes ${JSON.stringify(target)}`, () => {
-    const line = formatAccessLine({ ...RECORD, target });
+    const line = formatAccessLine({ ...RECORD, url: `http://board${target}` });
     const start = "127.0.0.1 - - [20/Nov/2026 17:14:56]";
     assertEquals(line, `${start} "GET ${escaped} HTTP/1.1" 200 -`);
   });
@@ -60,8 +62,8 @@ for (const [target, escaped] of Object.entries(ESCAPED)) {
 
 Deno.test("formatAccessLine() escapes every character that is not printable ASCII", () => {
   for (let code = 0; code < 0x10000; code++) {
-    const target = String.fromCharCode(code);
-    const line = formatAccessLine({ ...RECORD, target });
+    const target = `/${String.fromCharCode(code)}`;
+    const line = formatAccessLine({ ...RECORD, url: `http://board${target}` });
     if (!/^[ -~]+$/.test(line) || line.match(/(?<!\\)"/g)?.length !== 2) {
       throw new Error(`U+${code.toString(16)} gives ${JSON.stringify(line)}`);
     }
@@ -71,7 +73,7 @@ Deno.test("formatAccessLine() escapes every character that is not printable ASCI
 Deno.test("formatAccessLine() keeps a long target", () => {
   const target = `/${"a\x9b".repeat(20_000)}`;
   const escaped = `/${"a\\xc2\\x9b".repeat(20_000)}`;
-  const line = formatAccessLine({ ...RECORD, target });
+  const line = formatAccessLine({ ...RECORD, url: `http://board${target}` });
   assertEquals(line, formatAccessLine(RECORD).replace("/datasensor", escaped));
 });
 
