@@ -8,7 +8,7 @@ import { delay } from "./delay.ts";
 /** How many bytes of lines wait for a console that does not take them. */
 export const CAPACITY = 1024 * 1024;
 
-const COLLECT_MS = 10; // before lines are written together
+const COLLECT_MS = 25; // before lines are written together
 const RETRY_MS = 500; // before a sink that failed is tried again
 const ENCODE_LENGTH = 2048; // strings that live longer are a load on V8
 

@@ -68,6 +68,8 @@ function nginx(port: number, data: string): string[] {
   return ["nginx", "-e", `${folder}/nginx.error`, "-c", file];
 }
 
+const EXECUTABLE = `dist/datasensor-${Deno.build.arch}`;
+
 const SERVERS: Server[] = [
   {
     name: "this service",
@@ -84,6 +86,11 @@ const SERVERS: Server[] = [
       "tests/bench_bare.ts",
       String(port),
     ],
+  },
+  {
+    name: "this service, its executable",
+    installed: ["test", "-x", EXECUTABLE],
+    command: (port) => [EXECUTABLE, "--port", String(port)],
   },
   {
     name: "nginx, a constant, access_log",

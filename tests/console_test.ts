@@ -112,6 +112,26 @@ Deno.test("createConsole() drops lines when its buffer is full, and says how man
 
 const LINE = /^127\.0\.0\.1 - - \[[^\]]{20}\] "GET \/\d+\/ HTTP\/1\.1" 404 -$/;
 
+Deno.test("createConsole() drops whole lines where characters take more bytes", async () => {
+  const { promise: room, resolve: makeRoom } = Promise.withResolvers<void>();
+  const { promise: stuck, resolve: isStuck } = Promise.withResolvers<void>();
+  const { logger, flush, printed } = consoleOn(async (bytes) => {
+    isStuck();
+    await room;
+    return bytes.length;
+  });
+  const line = "°".repeat(500);
+  logger.info(line);
+  await stuck;
+  for (let i = 1; i < CAPACITY / 500; i++) logger.info(line);
+  makeRoom();
+  await flush();
+  const lines = printed().split("\n").slice(0, -1);
+  const dropped = lines.pop()!.match(/^WARN Dropped (\d+) log lines/)![1];
+  for (const text of lines) assertEquals(text, line);
+  assertEquals(lines.length + Number(dropped), Math.ceil(CAPACITY / 500));
+});
+
 /** Sends GETs, each with a target of its own, and counts the answers 404. */
 async function ask(port: number, count: number, padding = 0): Promise<number> {
   const requests = Array.from(
