@@ -2,36 +2,31 @@
 
 import type { Config } from "./config.ts";
 
+const OTHER_HOST = "Choose another address with --host, or leave it out";
+
+/** Why Deno.serve throws, and what to do about it, by the error's name. */
+const REASONS: Record<string, [reason: string, advice: string]> = {
+  AddrInUse: [
+    "another program uses the port",
+    "Stop that program, or choose another port with --port",
+  ],
+  PermissionDenied: [
+    "the system keeps that port for privileged users",
+    "Choose a port from 1024 on with --port",
+  ],
+  AddrNotAvailable: ["this machine has no such address", OTHER_HOST],
+  NotCapable: ["this program has no permission for that address", OTHER_HOST],
+};
+
 /** The service cannot listen; the message says why and what to do about it. */
 export class ListenError extends Error {
   override readonly name = "ListenError";
 
   /** Explains what Deno.serve threw. */
   constructor(cause: unknown, { hostname, port }: Config) {
-    const [reason, advice] = explain(cause);
+    const name = cause instanceof Error ? cause.name : "";
+    const [reason, advice] = REASONS[name] ?? [String(cause), OTHER_HOST];
     super(`Cannot listen on "${hostname}", port ${port}: ${reason}\n${advice}`);
-  }
-}
-
-function explain(cause: unknown): [reason: string, advice: string] {
-  const otherHost = "Choose another address with --host, or leave it out";
-  switch (cause instanceof Error && cause.name) {
-    case "AddrInUse":
-      return [
-        "another program uses the port",
-        "Stop that program, or choose another port with --port",
-      ];
-    case "PermissionDenied":
-      return [
-        "the system keeps that port for privileged users",
-        "Choose a port from 1024 on with --port",
-      ];
-    case "AddrNotAvailable":
-      return ["this machine has no such address", otherHost];
-    case "NotCapable":
-      return ["this program has no permission for that address", otherHost];
-    default:
-      return [String(cause), otherHost];
   }
 }
 

@@ -84,14 +84,20 @@ Deno.test("createConsole() keeps its lines for a sink that fails", async () => {
   assertEquals(printed(), "one\ntwo\n");
 });
 
-Deno.test("createConsole() drops lines when its buffer is full, and says how many", async () => {
+/** A console whose sink is stuck with its first write until there is room. */
+function stuckConsole() {
   const { promise: room, resolve: makeRoom } = Promise.withResolvers<void>();
   const { promise: stuck, resolve: isStuck } = Promise.withResolvers<void>();
-  const { logger, flush, printed } = consoleOn(async (bytes) => {
+  const console = consoleOn(async (bytes) => {
     isStuck();
     await room;
     return bytes.length;
   });
+  return { ...console, stuck, makeRoom };
+}
+
+Deno.test("createConsole() drops lines when its buffer is full, and says how many", async () => {
+  const { logger, flush, printed, stuck, makeRoom } = stuckConsole();
   const line = "x".repeat(1023);
   const kept = 1 + CAPACITY / 1024;
   logger.info(line);
@@ -113,13 +119,7 @@ Deno.test("createConsole() drops lines when its buffer is full, and says how man
 const LINE = /^127\.0\.0\.1 - - \[[^\]]{20}\] "GET \/\d+\/ HTTP\/1\.1" 404 -$/;
 
 Deno.test("createConsole() drops whole lines where characters take more bytes", async () => {
-  const { promise: room, resolve: makeRoom } = Promise.withResolvers<void>();
-  const { promise: stuck, resolve: isStuck } = Promise.withResolvers<void>();
-  const { logger, flush, printed } = consoleOn(async (bytes) => {
-    isStuck();
-    await room;
-    return bytes.length;
-  });
+  const { logger, flush, printed, stuck, makeRoom } = stuckConsole();
   const line = "°".repeat(500);
   logger.info(line);
   await stuck;
