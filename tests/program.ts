@@ -5,6 +5,9 @@ import { delay } from "../src/delay.ts";
 /** How long a test waits for what must happen, in ms. */
 export const DEADLINE = 20_000;
 
+/** How long a command may take, in ms: a program that should end may serve. */
+const COMMAND_DEADLINE = 120_000;
+
 /** The flags that the program runs with, as `deno task start` has them. */
 export const FLAGS = (await output(Deno.execPath(), ["task", "-q", "flags"]))
   .stdout.trim().split(/\s+/);
@@ -17,7 +20,7 @@ export interface Output {
   stderr: string;
 }
 
-/** Runs a command to its end. */
+/** Runs a command to its end, or ends it. */
 export async function output(
   command: string,
   args: string[],
@@ -26,6 +29,7 @@ export async function output(
   const result = await new Deno.Command(command, {
     args,
     stdin: "null",
+    signal: AbortSignal.timeout(COMMAND_DEADLINE),
     ...options,
     env: { NO_COLOR: "1", ...options.env },
   }).output();
