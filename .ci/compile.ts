@@ -21,7 +21,6 @@ const { code, stderr } = await new Deno.Command(Deno.execPath(), {
     `--output=${file}`,
     "main.ts",
   ],
-  stderr: "piped",
 }).output();
 
 if (code !== 0) {

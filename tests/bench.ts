@@ -1,8 +1,8 @@
 // Measures the service against its yardstick and its peers, in one run. Each
 // server runs on the first core and wrk on the second, in alternating rounds.
 
-import { type Load, load, requireWrk, residentMemory } from "./load.ts";
-import { command, DEADLINE, output, Program } from "./program.ts";
+import { type Load, load, print, requireWrk, residentMemory } from "./load.ts";
+import { command, DEADLINE, freePort, output, Program } from "./program.ts";
 import { delay } from "../src/delay.ts";
 
 const ROUNDS = 11;
@@ -12,8 +12,8 @@ const STARTS = 15;
 /** A server to measure. */
 interface Server {
   name: string;
-  /** A command that succeeds where it is installed. */
-  installed: string[];
+  /** A shell command that succeeds where it is installed. */
+  installed: string;
   /** The command that listens on a port. */
   command: (port: number) => string[];
 }
@@ -73,12 +73,12 @@ const EXECUTABLE = `dist/datasensor-${Deno.build.arch}`;
 const SERVERS: Server[] = [
   {
     name: "this service",
-    installed: ["true"],
+    installed: "true",
     command: (port) => command(["--port", String(port)]).flat(),
   },
   {
     name: "bare Deno.serve, no log",
-    installed: ["true"],
+    installed: "true",
     command: (port) => [
       Deno.execPath(),
       "run",
@@ -89,42 +89,33 @@ const SERVERS: Server[] = [
   },
   {
     name: "this service, its executable",
-    installed: ["test", "-x", EXECUTABLE],
+    installed: `test -x ${EXECUTABLE}`,
     command: (port) => [EXECUTABLE, "--port", String(port)],
   },
   {
     name: "nginx, a constant, access_log",
-    installed: ["which", "nginx"],
+    installed: "which nginx",
     command: (port) => nginx(port, `return 200 '"Sensor data"'`),
   },
   {
     name: "nginx, a file, access_log",
-    installed: ["which", "nginx"],
+    installed: "which nginx",
     command: (port) => nginx(port, `root ${folder}`),
   },
   {
     name: "Node.js http, a line a request",
-    installed: ["which", "node"],
+    installed: "which node",
     command: (port) => ["node", "-e", NODE, String(port)],
   },
   {
     name: "Flask-RESTful",
-    installed: ["/usr/bin/python3", "-c", "import flask_restful"],
+    installed: "/usr/bin/python3 -c 'import flask_restful'",
     command: (port) => ["/usr/bin/python3", "-c", FLASK, String(port)],
   },
 ];
 
-function print(text: string): void {
-  Deno.stdout.writeSync(new TextEncoder().encode(`${text}\n`));
-}
-
 function median(values: number[]): number {
   return values.toSorted((a, b) => a - b)[values.length >> 1]!;
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 /** Starts a server, its console a file, and waits for its first answer. */
@@ -132,8 +123,9 @@ async function start({ command }: Server, log: string) {
   const port = freePort();
   const url = `http://127.0.0.1:${port}/datasensor`;
   const begin = performance.now();
-  const args = ["-c", 'exec taskset -c 0 "$@" >>"$0" 2>&1', log];
-  const program = new Program("sh", [...args, ...command(port)]);
+  // Some write their lines to standard error
+  const pinned = ["sh", "-c", 'exec taskset -c 0 "$@" 2>&1', "sh"];
+  const program = Program.appendingTo(log, [...pinned, ...command(port)]);
   const deadline = begin + DEADLINE;
   for (;;) {
     try {
@@ -164,10 +156,12 @@ async function measure(servers: Server[]): Promise<void> {
       await program.stop();
     }
   }
+  await using programs = new AsyncDisposableStack();
   const running = [];
   for (const [index, server] of servers.entries()) {
     const log = `${folder}/${index}.log`;
     const { program, url } = await start(server, log);
+    programs.use(program);
     const idle = await memoryOf(program.pid);
     const loads: Load[] = [];
     const memory: number[] = [];
@@ -220,17 +214,14 @@ async function measure(servers: Server[]): Promise<void> {
 }
 
 await requireWrk();
-const missing = new Set<Server>();
+const installed: Server[] = [];
 for (const server of SERVERS) {
-  const { code } = await output(
-    server.installed[0]!,
-    server.installed.slice(1),
-  );
-  if (code !== 0) missing.add(server);
+  const { code } = await output("sh", ["-c", server.installed]);
+  if (code === 0) installed.push(server);
+  else print(`Not installed: ${server.name}`);
 }
 try {
-  await measure(SERVERS.filter((server) => !missing.has(server)));
-  for (const { name } of missing) print(`Not installed: ${name}`);
+  await measure(installed);
 } finally {
   await Deno.remove(folder, { recursive: true });
 }

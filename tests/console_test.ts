@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { CAPACITY, createConsole } from "../src/console.ts";
-import { command, exchange, Program, waitFor } from "./program.ts";
+import { command, exchange, freePort, Program, waitFor } from "./program.ts";
 
 /** A console on a sink that takes as many bytes as it is told. */
 function consoleOn(
@@ -116,8 +116,6 @@ Deno.test("createConsole() drops lines when its buffer is full, and says how man
   assertEquals(printed().endsWith("slow\nafter\n"), true);
 });
 
-const LINE = /^127\.0\.0\.1 - - \[[^\]]{20}\] "GET \/\d+\/ HTTP\/1\.1" 404 -$/;
-
 Deno.test("createConsole() drops whole lines where characters take more bytes", async () => {
   const { logger, flush, printed, stuck, makeRoom } = stuckConsole();
   const line = "°".repeat(500);
@@ -131,6 +129,8 @@ Deno.test("createConsole() drops whole lines where characters take more bytes", 
   for (const text of lines) assertEquals(text, line);
   assertEquals(lines.length + Number(dropped), Math.ceil(CAPACITY / 500));
 });
+
+const LINE = /^127\.0\.0\.1 - - \[[^\]]{20}\] "GET \/\d+\/ HTTP\/1\.1" 404 -$/;
 
 /** Sends GETs, each with a target of its own, and counts the answers 404. */
 async function ask(port: number, count: number, padding = 0): Promise<number> {
@@ -179,15 +179,9 @@ Deno.test("the program answers when the reader of its console is gone", async ()
 
 Deno.test("the program answers while the disk of its console is full", async () => {
   // The report cannot be read, so neither can the address: tell it one
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr;
-  listener.close();
-  await using program = new Program("sh", [
-    "-c",
-    'exec "$@" >/dev/full',
-    "sh",
-    ...command(["--port", String(port)]).flat(),
-  ]);
+  const port = freePort();
+  const args = command(["--port", String(port)]).flat();
+  await using program = Program.appendingTo("/dev/full", args);
   await waitFor(() => ask(port, 1).then(() => true, () => false));
   assertEquals(await ask(port, 500), 500);
   assertEquals((await program.stop()).code, 0);
@@ -226,12 +220,7 @@ Deno.test("the program logs every request that it answered before SIGTERM", asyn
 Deno.test("two programs that append to one file keep their lines whole", async () => {
   const file = await Deno.makeTempFile();
   const start = () =>
-    new Program("sh", [
-      "-c",
-      'exec "$@" >>"$0"',
-      file,
-      ...command(["--port", "0"]).flat(),
-    ]);
+    Program.appendingTo(file, command(["--port", "0"]).flat());
   try {
     await using first = start();
     await using second = start();

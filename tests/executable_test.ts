@@ -48,7 +48,7 @@ for (const processor of ["aarch64", "x86_64"] as const) {
 
   test("reports, answers, logs and stops", async () => {
     await using program = new Program(command, [...emulated, "--port", "0"]);
-    await program.waitFor(() => program.stdout.includes("Press CTRL+C"));
+    await program.listening();
     assertMatch(program.stdout, /^ \* Debug mode: on\n \* Running on all/);
     for (const address of program.addresses) {
       const response = await fetch(`${address}/datasensor`);
@@ -79,7 +79,7 @@ for (const processor of ["aarch64", "x86_64"] as const) {
     for (const host of ["::", "127.0.0.1", "::1", "localhost"]) {
       const args = [...emulated, "--port", "0", "--host", host];
       await using program = new Program(command, args);
-      await program.waitFor(() => program.stdout.includes("Press CTRL+C"));
+      await program.listening();
       const response = await fetch(`${program.origin}/datasensor`);
       assertEquals(await response.text(), '"Sensor data"');
     }
@@ -119,7 +119,12 @@ Deno.test({
     const file = "dist/permissions_probe";
     const args = ["compile", "--quiet", ...FLAGS, "--output", file];
     const env = compilerEnv(Deno.build.arch);
-    await output(COMPILER, [...args, "tests/permissions_probe.ts"], { env });
+    const made = await output(
+      COMPILER,
+      [...args, "tests/permissions_probe.ts"],
+      { env },
+    );
+    assertEquals([made.code, made.stderr], [0, ""]);
     await using program = new Program(file, []);
     assertEquals(await probe(program), []);
   },
@@ -171,7 +176,7 @@ Deno.test({
       "sh",
       NATIVE,
     ]);
-    await program.waitFor(() => program.stdout.includes("Press CTRL+C"));
+    await program.listening();
     const response = await fetch(`${program.origin}/datasensor`);
     assertEquals(await response.text(), '"Sensor data"');
     assertEquals((await program.stop()).code, 0);

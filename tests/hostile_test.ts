@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { countDescriptors } from "./load.ts";
-import { exchange, Program, waitFor } from "./program.ts";
+import { exchange, Program, send, waitFor } from "./program.ts";
 
 /** How many requests are sent at least, malformed and well-formed. */
 const REQUESTS = 20_000;
@@ -51,9 +51,7 @@ function malform(random: () => number): Uint8Array<ArrayBuffer> {
 async function throwAt(port: number, bytes: Uint8Array, random: () => number) {
   try {
     using connection = await Deno.connect({ port });
-    for (let sent = 0; sent < bytes.length;) {
-      sent += await connection.write(bytes.subarray(sent));
-    }
+    await send(connection, bytes);
     if (random() < 0.5) return; // unread data makes it a reset
     await connection.closeWrite();
     const buffer = new Uint8Array(64 * 1024);

@@ -11,6 +11,11 @@ export interface Load {
   p99: number;
 }
 
+/** Prints a line. */
+export function print(text: string): void {
+  Deno.stdout.writeSync(new TextEncoder().encode(`${text}\n`));
+}
+
 /** Ends the process with a clear sentence where wrk is missing. */
 export async function requireWrk(): Promise<void> {
   if ((await output("which", ["wrk"])).code === 0) return;

@@ -87,8 +87,13 @@ export class Program implements AsyncDisposable {
     const [name, rest] = command(["--port", "0", ...args]);
     const [first, ...others] = [...options.wrap ?? [], name, ...rest];
     const program = new Program(first!, others, options.env);
-    await program.waitFor(() => program.stdout.includes("Press CTRL+C"));
+    await program.listening();
     return program;
+  }
+
+  /** Starts a command whose console is the end of a file. */
+  static appendingTo(file: string, command: string[]): Program {
+    return new Program("sh", ["-c", 'exec "$@" >>"$0"', file, ...command]);
   }
 
   constructor(command: string, args: string[], env?: Record<string, string>) {
@@ -160,6 +165,11 @@ export class Program implements AsyncDisposable {
       .slice(0, -1) ?? [];
   }
 
+  /** Waits for the end of the start report. */
+  async listening(): Promise<void> {
+    await this.waitFor(() => this.stdout.includes("Press CTRL+C"));
+  }
+
   /** Waits for a condition, and fails with what it printed. */
   async waitFor(condition: () => boolean): Promise<void> {
     await waitFor(condition, () => this.stdout.slice(-2000) + this.stderr);
@@ -200,7 +210,7 @@ export class Program implements AsyncDisposable {
 
 /** Asks the running permissions_probe.ts what it was permitted to do. */
 export async function probe(program: Program): Promise<string[]> {
-  await program.waitFor(() => program.stdout.includes("Press CTRL+C"));
+  await program.listening();
   const response = await fetch(program.origin);
   const outcomes: [string, string][] = Object.entries(await response.json());
   if (outcomes.length === 0) throw new Error("It tried nothing");
@@ -208,8 +218,24 @@ export async function probe(program: Program): Promise<string[]> {
     .map(([attempt, outcome]) => `${attempt}: ${outcome}`);
 }
 
+/** Finds a port that is free, for a program that cannot be asked for its own. */
+export function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
+
+/** Sends all of the bytes. */
+export async function send(
+  connection: Deno.Conn,
+  bytes: Uint8Array,
+): Promise<void> {
+  for (let sent = 0; sent < bytes.length;) {
+    sent += await connection.write(bytes.subarray(sent));
+  }
+}
+
 /**
- * Sends bytes over a TCP connection and returns all that comes back until the
+ * Sends a request over a TCP connection and returns all that comes back until the
  * server closes it, or until the condition holds.
  *
  * @throws {Error} If the connection breaks.
@@ -222,10 +248,7 @@ export async function exchange(
   const connection = await Deno.connect({ port });
   const timer = setTimeout(() => connection.closeWrite(), DEADLINE);
   try {
-    const bytes = new TextEncoder().encode(request);
-    for (let sent = 0; sent < bytes.length;) {
-      sent += await connection.write(bytes.subarray(sent));
-    }
+    await send(connection, new TextEncoder().encode(request));
     const decoder = new TextDecoder();
     const buffer = new Uint8Array(64 * 1024);
     let response = "";

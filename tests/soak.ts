@@ -1,15 +1,18 @@
 // Serves a million requests and looks whether memory or descriptors grow.
 
-import { countDescriptors, load, requireWrk, residentMemory } from "./load.ts";
+import {
+  countDescriptors,
+  load,
+  print,
+  requireWrk,
+  residentMemory,
+} from "./load.ts";
 import { command, Program, waitFor } from "./program.ts";
 
 const REQUESTS = 1_000_000;
 
 /** How much more memory than after the first tenth may be in use at the end. */
 const MARGIN = 1.1;
-
-const print = (text: string) =>
-  Deno.stdout.writeSync(new TextEncoder().encode(`${text}\n`));
 
 /** Waits until the connections of the load are closed, then measures. */
 async function measure(pid: number, idle: number) {
@@ -19,12 +22,8 @@ async function measure(pid: number, idle: number) {
 }
 
 async function soak(file: string): Promise<boolean> {
-  await using program = new Program("sh", [
-    "-c",
-    'exec "$@" >"$0"',
-    file,
-    ...command(["--port", "0"]).flat(),
-  ]);
+  const args = command(["--port", "0"]).flat();
+  await using program = Program.appendingTo(file, args);
   const { pid } = program;
   const origin = () =>
     Deno.readTextFileSync(file).match(/http:\/\/127\.0\.0\.1:\d+/)?.[0];
