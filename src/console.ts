@@ -8,7 +8,8 @@ import { delay } from "./delay.ts";
 /** How many bytes of lines wait for a console that does not take them. */
 export const CAPACITY = 1024 * 1024;
 
-const COLLECT_MS = 25; // before lines are written together
+const COLLECT_MS = 50; // before a few lines are written together
+const WRITE_LENGTH = 64 * 1024; // so many bytes of lines are written at once
 const RETRY_MS = 500; // before a sink that failed is tried again
 const ENCODE_LENGTH = 2048; // strings that live longer are a load on V8
 
@@ -43,6 +44,7 @@ export function createConsole(
   let length = 0; // of what is in `filling`
   let lines = ""; // a few, not encoded yet
   let dropped = 0;
+  let collecting: Promise<void> | undefined;
   let writing: Promise<void> | undefined;
 
   class BufferHandler extends BaseHandler {
@@ -53,7 +55,8 @@ export function createConsole(
       }
       lines += `${line}\n`;
       if (lines.length > ENCODE_LENGTH) encodeLines();
-      writing ??= write();
+      if (length > WRITE_LENGTH) writing ??= write();
+      collecting ??= delay(COLLECT_MS).then(flush);
     }
   }
 
@@ -65,15 +68,22 @@ export function createConsole(
     lines = "";
   }
 
+  async function flush(): Promise<void> {
+    collecting = undefined;
+    encodeLines();
+    if (length > 0) writing ??= write();
+    await writing;
+  }
+
   async function write(): Promise<void> {
-    await delay(COLLECT_MS);
-    for (encodeLines(); length > 0; encodeLines()) {
+    do {
       let bytes = filling.subarray(0, length);
       [filling, emptying] = [emptying, filling];
       length = 0;
       if (dropped > 0) {
         logger.warn(`Dropped ${dropped} log lines, the console was too slow`);
         dropped = 0;
+        encodeLines();
       }
       while (bytes.length > 0) {
         try {
@@ -82,14 +92,14 @@ export function createConsole(
           await delay(RETRY_MS); // the disk is full, or the reader is gone
         }
       }
-    }
+    } while (length > 0);
     writing = undefined;
   }
 
   const formatter = (record: LogRecord) => formatRecord(record, color);
   const handler = new BufferHandler("NOTSET", { formatter });
   const logger = new Logger("datasensor", levelName, { handlers: [handler] });
-  return { logger, flush: () => writing ?? Promise.resolve() };
+  return { logger, flush };
 }
 
 /** Formats a record: its text, behind the level's name unless that is INFO. */

@@ -81,7 +81,7 @@ export async function runServer(
   const stopped = new Promise<void>((resolve) => {
     signal.addEventListener("abort", () => {
       server.shutdown();
-      setTimeout(resolve, GRACE); // a half-sent body would hold it for ever
+      delay(GRACE).then(resolve); // a half-sent body would hold it for ever
     });
   });
   await Promise.race([survive(), stopped]);

@@ -84,7 +84,7 @@ Deno.test("runServer() logs a handler that throws without its stack otherwise", 
  * ms, and its warnings.
  */
 async function failToListen(message: string, times: number) {
-  const original = { serve: Deno.serve, setTimeout: globalThis.setTimeout };
+  const original = { serve: Deno.serve, timeout: AbortSignal.timeout };
   const stop = new AbortController();
   const pauses: number[] = [];
   const warnings: string[] = [];
@@ -98,19 +98,19 @@ async function failToListen(message: string, times: number) {
     const addr = { hostname: "127.0.0.1", port: 5000 };
     return { finished, addr, shutdown: () => finished };
   };
-  const setTimeout = (resume: () => void, milliseconds: number) => {
+  const timeout = (milliseconds: number) => {
     if (!stop.signal.aborted) pauses.push(milliseconds);
-    queueMicrotask(resume);
+    return original.timeout(0);
   };
   const warn = (line: string) => warnings.push(line);
   const logger = { info() {}, warn } as unknown as Logger;
   try {
     Object.assign(Deno, { serve });
-    Object.assign(globalThis, { setTimeout });
+    Object.assign(AbortSignal, { timeout });
     await runServer(CONFIG, () => new Response(), logger, stop.signal);
   } finally {
     Object.assign(Deno, { serve: original.serve });
-    Object.assign(globalThis, { setTimeout: original.setTimeout });
+    Object.assign(AbortSignal, { timeout: original.timeout });
   }
   return { pauses, warnings };
 }
