@@ -168,7 +168,9 @@ async function measure(servers: Server[]): Promise<void> {
     running.push({ server, log, program, url, idle, loads, memory });
   }
   for (let round = 0; round < ROUNDS; round++) {
-    for (const { url, program, loads, memory } of running) {
+    // There and back, so that none always follows the same one
+    const order = round % 2 === 0 ? running : running.toReversed();
+    for (const { url, program, loads, memory } of order) {
       loads.push(await load(url, ROUND_SECONDS));
       memory.push(await memoryOf(program.pid));
     }
