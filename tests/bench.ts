@@ -5,7 +5,7 @@ import { type Load, load, print, requireWrk, residentMemory } from "./load.ts";
 import { command, DEADLINE, freePort, output, Program } from "./program.ts";
 import { delay } from "../src/delay.ts";
 
-const ROUNDS = 11;
+const ROUNDS = 21;
 const ROUND_SECONDS = 1;
 const STARTS = 15;
 
