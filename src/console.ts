@@ -11,7 +11,6 @@ export const CAPACITY = 1024 * 1024;
 const COLLECT_MS = 50; // before a few lines are written together
 const WRITE_LENGTH = 64 * 1024; // so many bytes of lines are written at once
 const RETRY_MS = 500; // before a sink that failed is tried again
-const ENCODE_LENGTH = 2048; // strings that live longer are a load on V8
 
 const COLORS: Record<string, string> = { WARN: "\x1b[33m", ERROR: "\x1b[31m" };
 
@@ -42,36 +41,29 @@ export function createConsole(
   let filling = new Uint8Array(CAPACITY);
   let emptying = new Uint8Array(CAPACITY); // what the sink is taking
   let length = 0; // of what is in `filling`
-  let lines = ""; // a few, not encoded yet
   let dropped = 0;
   let collecting: Promise<void> | undefined;
   let writing: Promise<void> | undefined;
 
   class BufferHandler extends BaseHandler {
     override log(line: string): void {
-      if (length + lines.length + line.length >= CAPACITY) {
-        dropped++;
-        return;
-      }
-      lines += `${line}\n`;
-      if (lines.length > ENCODE_LENGTH) encodeLines();
+      const room = filling.subarray(length);
+      const { read, written } = encoder.encodeInto(`${line}\n`, room);
+      if (read > line.length) length += written;
+      else dropped++; // there was no room for the whole line
       if (length > WRITE_LENGTH) writing ??= write();
-      collecting ??= delay(COLLECT_MS).then(flush);
+      collecting ??= delay(COLLECT_MS).then(startWrite);
     }
   }
 
-  function encodeLines(): void {
-    const room = filling.subarray(length);
-    const { read, written } = encoder.encodeInto(lines, room);
-    if (read === lines.length) length += written;
-    else dropped += lines.split("\n").length - 1; // more bytes than characters
-    lines = "";
+  // Waits for nothing: while the sink is stuck, who waited would pile up
+  function startWrite(): void {
+    collecting = undefined;
+    if (length > 0) writing ??= write();
   }
 
   async function flush(): Promise<void> {
-    collecting = undefined;
-    encodeLines();
-    if (length > 0) writing ??= write();
+    startWrite();
     await writing;
   }
 
@@ -83,7 +75,6 @@ export function createConsole(
       if (dropped > 0) {
         logger.warn(`Dropped ${dropped} log lines, the console was too slow`);
         dropped = 0;
-        encodeLines();
       }
       while (bytes.length > 0) {
         try {
