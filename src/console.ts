@@ -8,7 +8,7 @@ import { delay } from "./delay.ts";
 /** How many bytes of lines wait for a console that does not take them. */
 export const CAPACITY = 1024 * 1024;
 
-const COLLECT_MS = 50; // before a few lines are written together
+const COLLECT_MS = 100; // before a few lines are written together
 const WRITE_LENGTH = 64 * 1024; // so many bytes of lines are written at once
 const RETRY_MS = 500; // before a sink that failed is tried again
 
