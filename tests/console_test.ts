@@ -72,6 +72,26 @@ Deno.test("createConsole() writes many lines with few writes", async () => {
   assertEquals(printed().split("\n").length, 1001);
 });
 
+Deno.test("createConsole() drops no line while its sink keeps up", async () => {
+  const { logger, flush, printed } = consoleOn(takeAll);
+  const line = "x".repeat(1023);
+  const count = 3 * CAPACITY / 1024;
+  for (let i = 0; i < count; i++) {
+    logger.info(line);
+    await null; // the sink goes on, no timer does
+  }
+  await flush();
+  assertEquals(printed() === `${line}\n`.repeat(count), true);
+});
+
+Deno.test("createConsole() writes what comes after a flush of nothing", async () => {
+  const { logger, flush, printed } = consoleOn(takeAll);
+  await flush();
+  logger.info("one");
+  await flush();
+  assertEquals(printed(), "one\n");
+});
+
 Deno.test("createConsole() keeps its lines for a sink that fails", async () => {
   let failures = 2;
   const { logger, flush, printed } = consoleOn((bytes) => {
