@@ -41,7 +41,7 @@ const WITH_VALUE = ["--host", "--port", "--message"];
 /**
  * Parses the command line. Of a flag that is given twice, the last one counts.
  *
- * Not with parseArgs of node:util: it takes longer to load than all the rest.
+ * Not with parseArgs of node:util, which loads Node.js's layer: see delay().
  *
  * @param args The arguments, without the program's name.
  */
