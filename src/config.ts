@@ -55,8 +55,11 @@ export function parseCommand(args: readonly string[]): Command {
   let text: string | undefined;
   const rest = args.values();
   for (const arg of rest) {
-    if (!arg.startsWith("-")) {
-      return usage(`Unexpected argument ${JSON.stringify(arg)}`);
+    // Behind "--" there are no flags, and nothing else is taken
+    const operand = arg === "--" ? rest.next().value : arg;
+    if (operand === undefined) break;
+    if (arg === "--" || !arg.startsWith("-")) {
+      return usage(`Unexpected argument ${JSON.stringify(operand)}`);
     }
     const [, flag = arg, inlineValue] = arg.match(/^(.+?)=(.*)$/s) ?? [];
     const takesNext = inlineValue === undefined && WITH_VALUE.includes(flag);

@@ -11,6 +11,8 @@ const DEFAULTS: Config = {
 
 const COMMAND_LINES: [args: string[], config: Partial<Config>][] = [
   [[], {}],
+  [["--"], {}],
+  [["--port", "1", "--"], { port: 1 }],
   [["--host", "::"], { hostname: "::" }],
   [["--host=127.0.0.1"], { hostname: "127.0.0.1" }],
   [["--port", "0"], { port: 0 }],
@@ -48,7 +50,8 @@ const MISTAKES: [args: string[], sentence: string][] = [
   [["--\x1b[31m"], 'Unknown flag "--\\u001b[31m"'],
   [["5001"], 'Unexpected argument "5001"'],
   [["--debug", "yes"], 'Unexpected argument "yes"'],
-  [["--", "--port", "1"], 'Unknown flag "--"'],
+  [["--", "--port"], 'Unexpected argument "--port"'],
+  [["--", "--"], 'Unexpected argument "--"'],
   [["-"], 'Unknown flag "-"'],
   [["--=1"], 'Unknown flag "--"'],
   [["-=1"], 'Unknown flag "-"'],
