@@ -1,6 +1,12 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { CAPACITY, createConsole } from "../src/console.ts";
-import { command, exchange, freePort, Program, waitFor } from "./program.ts";
+import {
+  command,
+  exchange,
+  freePort,
+  Program,
+  waitFor,
+} from "./helpers/program.ts";
 
 /** A console on a sink that takes as many bytes as it is told. */
 function consoleOn(

@@ -3,7 +3,7 @@
 // DENORT_X86_64 name denort's files, DENO_COMPILER a deno of their version.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { FLAGS, isMissing, output, probe, Program } from "./program.ts";
+import { FLAGS, isMissing, output, probe, Program } from "./helpers/program.ts";
 import project from "../deno.json" with { type: "json" };
 
 const COMPILER = Deno.env.get("DENO_COMPILER") || Deno.execPath();
@@ -121,7 +121,7 @@ Deno.test({
     const env = compilerEnv(Deno.build.arch);
     const made = await output(
       COMPILER,
-      [...args, "tests/permissions_probe.ts"],
+      [...args, "tests/helpers/permissions_probe.ts"],
       { env },
     );
     assertEquals([made.code, made.stderr], [0, ""]);

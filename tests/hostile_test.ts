@@ -1,6 +1,11 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { countDescriptors } from "./load.ts";
-import { exchange, Program, send, waitFor } from "./program.ts";
+import {
+  countDescriptors,
+  exchange,
+  Program,
+  send,
+  waitFor,
+} from "./helpers/program.ts";
 
 /** How many requests are sent at least, malformed and well-formed. */
 const REQUESTS = 20_000;

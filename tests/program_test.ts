@@ -7,7 +7,7 @@ import {
   output,
   probe,
   Program,
-} from "./program.ts";
+} from "./helpers/program.ts";
 import project from "../deno.json" with { type: "json" };
 
 const LINE =
@@ -282,7 +282,7 @@ Deno.test("a request handler can do nothing but answer", async () => {
   await using program = new Program(Deno.execPath(), [
     "run",
     ...FLAGS,
-    "tests/permissions_probe.ts",
+    "tests/helpers/permissions_probe.ts",
   ]);
   assertEquals(await probe(program), []);
 });

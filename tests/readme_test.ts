@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { HELP } from "../src/config.ts";
-import { isMissing, output } from "./program.ts";
+import { isMissing, output } from "./helpers/program.ts";
 
 const README = await Deno.readTextFile("README.md");
 

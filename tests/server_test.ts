@@ -4,7 +4,7 @@ import { withAccessLog } from "../src/access_log.ts";
 import { createConsole } from "../src/console.ts";
 import { delay } from "../src/delay.ts";
 import { runServer } from "../src/server.ts";
-import { exchange, Program, waitFor } from "./program.ts";
+import { exchange, Program, waitFor } from "./helpers/program.ts";
 
 const GET = "GET /datasensor HTTP/1.1\r\nHost: board\r\n";
 const HALF_BODY = "POST /datasensor HTTP/1.1\r\nHost: board\r\n" +

@@ -1,8 +1,8 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { output } from "./program.ts";
+import { output } from "./helpers/program.ts";
 
 const FALLBACK =
-  "--import-map=.ci/std/import_map.json --lock=.ci/std/deno.lock\n";
+  "--import-map=.tools/std/import_map.json --lock=.tools/std/deno.lock\n";
 
 /** Runs the task `std` with nothing cached and another registry than jsr.io. */
 async function resolveStd(registry: string) {
@@ -101,7 +101,7 @@ Deno.test("the fallback is not used where the packages can be had or are cached"
     const resolve = () =>
       output(
         Deno.execPath(),
-        ["run", "--allow-run", `${Deno.cwd()}/.ci/std/resolve.ts`],
+        ["run", "--allow-run", `${Deno.cwd()}/.tools/std/resolve.ts`],
         {
           cwd: folder,
           env: {

@@ -1,6 +1,6 @@
 // Puts servers under load and measures them, for the tasks bench and soak.
 
-import { output } from "./program.ts";
+import { output } from "../helpers/program.ts";
 
 /** What wrk measured in one run. */
 export interface Load {
@@ -49,18 +49,4 @@ export async function load(url: string, seconds: number): Promise<Load> {
     p50: figure(/50%\s+([\d.]+)(us|ms|s)/),
     p99: figure(/99%\s+([\d.]+)(us|ms|s)/),
   };
-}
-
-// Deno keeps /proc from everybody without --allow-all, other programs do not
-
-/** Returns the resident memory of a process, in MB (10^6 bytes). */
-export async function residentMemory(pid: number): Promise<number> {
-  const { stdout } = await output("grep", ["VmRSS", `/proc/${pid}/status`]);
-  return Number(stdout.match(/(\d+) kB/)![1]) * 1024 / 1e6;
-}
-
-/** Returns how many file descriptors a process has open. */
-export async function countDescriptors(pid: number): Promise<number> {
-  const { stdout } = await output("ls", [`/proc/${pid}/fd`]);
-  return stdout.trim().split("\n").length;
 }

@@ -19,6 +19,8 @@ const { success, stderr } = await new Deno.Command(Deno.execPath(), {
 const unreachable = /^error: .*Import '\S+' failed(\.|: (?!404)\d)/;
 
 if (!success && unreachable.test(new TextDecoder().decode(stderr))) {
-  console.error("jsr.io cannot be reached: @std comes from npm and .ci/std");
-  console.log("--import-map=.ci/std/import_map.json --lock=.ci/std/deno.lock");
+  console.error("jsr.io cannot be reached: @std comes from npm and .tools/std");
+  console.log(
+    "--import-map=.tools/std/import_map.json --lock=.tools/std/deno.lock",
+  );
 }

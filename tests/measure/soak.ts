@@ -1,13 +1,13 @@
 // Serves a million requests and looks whether memory or descriptors grow.
 
+import { load, print, requireWrk } from "./load.ts";
 import {
+  command,
   countDescriptors,
-  load,
-  print,
-  requireWrk,
+  Program,
   residentMemory,
-} from "./load.ts";
-import { command, Program, waitFor } from "./program.ts";
+  waitFor,
+} from "../helpers/program.ts";
 
 const REQUESTS = 1_000_000;
 

@@ -1,9 +1,16 @@
 // Measures the service against its yardstick and its peers, in one run. Each
 // server runs on the first core and wrk on the second, in alternating rounds.
 
-import { type Load, load, print, requireWrk, residentMemory } from "./load.ts";
-import { command, DEADLINE, freePort, output, Program } from "./program.ts";
-import { delay } from "../src/delay.ts";
+import { type Load, load, print, requireWrk } from "./load.ts";
+import {
+  command,
+  DEADLINE,
+  freePort,
+  output,
+  Program,
+  residentMemory,
+} from "../helpers/program.ts";
+import { delay } from "../../src/delay.ts";
 
 const ROUNDS = 21;
 const ROUND_SECONDS = 1;
@@ -83,7 +90,7 @@ const SERVERS: Server[] = [
       Deno.execPath(),
       "run",
       "--allow-net",
-      "tests/bench_bare.ts",
+      "tests/measure/bench_bare.ts",
       String(port),
     ],
   },
