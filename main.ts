@@ -2,58 +2,76 @@
 // when it cannot run, 2 for wrong usage.
 
 import { withAccessLog } from "./src/access_log.ts";
-import { type Config, parseCommand } from "./src/config.ts";
+import { type Command, parseCommand } from "./src/command_line.ts";
+import type { Config } from "./src/config.ts";
 import { createConsole } from "./src/console.ts";
 import { delay } from "./src/delay.ts";
 import { createHandler } from "./src/handler.ts";
+import { LineWriter } from "./src/line_writer.ts";
 import { ListenError } from "./src/report.ts";
+import { createInputSensor } from "./src/sensor.ts";
 import { runServer } from "./src/server.ts";
+import { listenForStop } from "./src/stop_signal.ts";
 
-/** How long the last lines may take to reach the console, in ms. */
+/** How long the last lines may take to reach their reader, in ms. */
 const FLUSH_MS = 1000;
 
-async function run(config: Config): Promise<number> {
+const onTerminal = [Deno.stdin, Deno.stdout, Deno.stderr]
+  .some((stream) => stream.isTerminal());
+
+async function run(command: Command): Promise<number> {
+  if (command.kind === "serve") return await serve(command.config);
+  const [stream, code] = command.kind === "print"
+    ? [Deno.stdout, 0]
+    : [Deno.stderr, 2];
+  await print(stream, command.text);
+  return code;
+}
+
+async function serve(config: Config): Promise<number> {
   const { logger, flush } = createConsole(
     (bytes) => Deno.stdout.write(bytes),
     config.debug ? "DEBUG" : "INFO",
     Deno.stdout.isTerminal() && !Deno.noColor,
   );
+  const reading = { text: config.message };
+  const sensor = config.stdin
+    ? createInputSensor(Deno.stdin, config.maxAge, logger)
+    : () => reading;
   const handler = withAccessLog(
-    createHandler(config.message),
+    createHandler(sensor, config.cors),
     (line) => logger.info(line),
   );
   try {
-    await runServer(config, handler, logger, listenForStop());
+    await runServer(config, handler, logger, listenForStop(onTerminal));
     return 0;
   } catch (error) {
     if (!(error instanceof ListenError)) throw error;
-    print(Deno.stderr, `${error.message}\n`);
+    await print(Deno.stderr, error.message);
     return 1;
   } finally {
     await Promise.race([flush(), delay(FLUSH_MS)]);
   }
 }
 
-/** Aborts at the first signal; the second one ends the process at once. */
-function listenForStop(): AbortSignal {
-  const controller = new AbortController();
-  const signals = ["SIGINT", "SIGTERM"] as const;
-  const stop = () => {
-    for (const signal of signals) Deno.removeSignalListener(signal, stop);
-    controller.abort();
-  };
-  for (const signal of signals) Deno.addSignalListener(signal, stop);
-  return controller.signal;
+/** Prints a text; does not wait for ever for somebody to read it. */
+async function print(stream: typeof Deno.stdout, text: string): Promise<void> {
+  const writer = new LineWriter((bytes) => stream.write(bytes), () => {});
+  writer.write(text);
+  await Promise.race([writer.flush(), delay(FLUSH_MS)]);
 }
 
-function print(stream: typeof Deno.stdout | typeof Deno.stderr, text: string) {
-  stream.writeSync(new TextEncoder().encode(text));
+/** Ends the program: on a terminal, a pending read would keep it alive. */
+async function fail(event: Event, error: unknown): Promise<void> {
+  event.preventDefault();
+  await print(
+    Deno.stderr,
+    String(error instanceof Error ? error.stack : error),
+  );
+  Deno.exit(1);
 }
 
-const command = parseCommand(Deno.args);
-if (command.kind === "serve") Deno.exit(await run(command.config));
-const [stream, code] = command.kind === "print"
-  ? [Deno.stdout, 0]
-  : [Deno.stderr, 2];
-print(stream, command.text);
-Deno.exit(code);
+addEventListener("error", (event) => fail(event, event.error));
+addEventListener("unhandledrejection", (event) => fail(event, event.reason));
+
+Deno.exit(await run(parseCommand(Deno.args)));

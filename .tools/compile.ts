@@ -13,7 +13,6 @@ const file = `dist/datasensor-${processor}`;
 const { code, stderr } = await new Deno.Command(Deno.execPath(), {
   args: [
     "compile",
-    "--quiet",
     // Otherwise the executable writes a cache into the board's /tmp
     "--no-code-cache",
     ...flags,

@@ -1,14 +1,18 @@
 // The middleware: measures a handler and turns each request into one line.
 
-import { type Handler, requestTarget } from "./handler.ts";
-import { rememberLast } from "./remember_last.ts";
+import type { Handler } from "./handler.ts";
+import { rememberTarget } from "./request_target.ts";
 
-/** The facts of one handled request; method and url as Deno.serve tells them. */
+/** How long method and target may be in a line, so that it has 4 KiB at most. */
+const MAX_REQUEST = 4000;
+
+/** The facts of one handled request. */
 export interface AccessRecord {
   readonly client: string;
   readonly timestamp: string;
   readonly method: string;
-  readonly url: string;
+  /** The request's target, escaped. */
+  readonly target: string;
   readonly status: number;
 }
 
@@ -24,35 +28,37 @@ export function withAccessLog(
   log: (line: string) => void,
   timestamp: () => string = createTimestamp(),
 ): (request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>) => Response {
-  const formatAccessLine = createAccessLineFormat();
+  const escapedTarget = rememberTarget(({ text }) => escape(text));
   return (request, info) => {
-    const client = info.remoteAddr.hostname;
-    const { method, url } = request;
+    const client = info.remoteAddr.hostname; // later it throws
     let status = 500;
     try {
       const response = handler(request);
       status = response.status;
       return response;
     } finally {
-      const record = { client, timestamp: timestamp(), method, url, status };
-      log(formatAccessLine(record));
+      log(formatAccessLine({
+        client,
+        timestamp: timestamp(),
+        method: request.method,
+        target: escapedTarget(request),
+        status,
+      }));
     }
   };
 }
 
 /**
- * Creates a function that formats a record as one line, without its end. The
- * version is a guess, the likeliest: Deno does not show it to a handler.
+ * Formats a record as one line, without its end. The version is a guess, the
+ * likeliest: Deno does not show it to a handler.
  */
-export function createAccessLineFormat(): (record: AccessRecord) => string {
-  const escapedTarget = rememberLast((url) => escape(requestTarget(url)));
-  return ({ client, timestamp, method, url, status }) => {
-    // An IPv4 client on a dual-stack socket
-    const address = client.startsWith("::ffff:") ? client.slice(7) : client;
-    // A method is a token (RFC 9110, section 9.1): there is nothing to escape
-    const request = `${method} ${escapedTarget(url)} HTTP/1.1`;
-    return `${address} - - [${timestamp}] "${request}" ${status} -`;
-  };
+export function formatAccessLine(record: AccessRecord): string {
+  const { client, timestamp, method, target, status } = record;
+  // An IPv4 client on a dual-stack socket
+  const address = client.startsWith("::ffff:") ? client.slice(7) : client;
+  // A method is a token (RFC 9110, section 9.1): there is nothing to escape
+  const request = cut(`${method} ${target}`);
+  return `${address} - - [${timestamp}] "${request} HTTP/1.1" ${status} -`;
 }
 
 /**
@@ -77,16 +83,27 @@ export function createTimestamp(now: () => number = Date.now): () => string {
 }
 
 /**
- * Escapes what a client sent, so that it can neither end the line or its
- * quotes nor reach the terminal: `\"`, `\\`, and `\xNN` for each byte of UTF-8
- * that is not printable ASCII.
+ * Escapes what a client sent, so that it can neither end the line, its quotes
+ * or a field, nor reach the terminal: `\"`, `\\`, and `\xNN` for each byte of
+ * UTF-8 that is not printable ASCII, or a space.
  */
 function escape(text: string): string {
-  return text.replace(/["\\]/g, "\\$&").replace(/[^ -~]+/g, (characters) => {
+  const kept = text.slice(0, MAX_REQUEST); // cut() leaves no more of it
+  return kept.replace(/["\\]/g, "\\$&").replace(/[^!-~]+/g, (characters) => {
     let escaped = "";
     for (const byte of new TextEncoder().encode(characters)) {
       escaped += `\\x${byte.toString(16).padStart(2, "0")}`;
     }
     return escaped;
   });
+}
+
+/**
+ * Cuts an overlong request behind a whole character or escape, and marks it with
+ * `\...`, which no client can send.
+ */
+function cut(request: string): string {
+  if (request.length <= MAX_REQUEST) return request;
+  const kept = request.slice(0, MAX_REQUEST);
+  return `${kept.match(/^(?:[^\\]|\\["\\]|\\x..)*/)![0]}\\...`;
 }

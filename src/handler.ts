@@ -1,95 +1,72 @@
 // The resource: a request in, a response out.
 
-import { STATUS_CODE, STATUS_TEXT } from "@std/http/status";
-import { rememberLast } from "./remember_last.ts";
+import { STATUS_CODE } from "@std/http/status";
+import { commonFields, createProblem, type Fields } from "./problem.ts";
+import { rememberTarget, type RequestTarget } from "./request_target.ts";
+import type { Reading, Sensor } from "./sensor.ts";
 
 /** Answers one request; what it throws is a bug. */
 export type Handler = (request: Request) => Response;
 
-const PATH = "/datasensor";
-const METHODS = "GET, HEAD, OPTIONS";
+/** The path of the resource. */
+export const PATH = "/datasensor";
 
-// Answers about a sensor must not stand in for it later, errors included
-const COMMON_HEADERS = {
-  "cache-control": "no-store",
-  "x-content-type-options": "nosniff",
-};
+const METHODS = "GET, HEAD, OPTIONS";
 
 /**
  * Creates the handler of the one resource, `/datasensor`.
  *
- * @param message The text it answers with, as one JSON string (RFC 8259,
- * section 7).
+ * @param sensor Tells the text to answer with.
+ * @param cors Whether pages of other origins may read the answers.
  */
-export function createHandler(message: string): Handler {
-  // Cloned for each request, as that costs less than to build it
-  const data = new Response(JSON.stringify(message), {
-    headers: { ...COMMON_HEADERS, "content-type": "application/json" },
-  });
-  const isResource = rememberLast((url) => isPath(requestTarget(url)));
+export function createHandler(sensor: Sensor, cors: boolean): Handler {
+  const fields = commonFields(cors);
+  const refusal = rememberTarget(refuse);
+  let answered: Reading | undefined;
+  let data: Response; // cloned for each request, as that costs less
+
+  function answerData(): Response {
+    const reading = sensor();
+    if (typeof reading === "string") {
+      return createProblem(STATUS_CODE.ServiceUnavailable, reading, fields);
+    }
+    if (reading !== answered) {
+      data = createData(reading, fields);
+      answered = reading;
+    }
+    return data.clone();
+  }
 
   return (request) => {
-    if (!isResource(request.url)) {
-      return createProblem(
-        STATUS_CODE.NotFound,
-        `There is nothing here, the sensor data is at ${PATH}`,
-      );
-    }
+    const refused = refusal(request);
+    if (refused) return createProblem(...refused, fields);
     switch (request.method) {
       case "GET":
       case "HEAD": // Deno.serve leaves the body out
-        return data.clone();
+        return answerData();
       case "OPTIONS":
-        return new Response(null, {
-          status: STATUS_CODE.NoContent,
-          headers: { ...COMMON_HEADERS, allow: METHODS },
-        });
+        return createOptions(fields, cors);
       default:
         return createProblem(
           STATUS_CODE.MethodNotAllowed,
           `The sensor data is read-only, use one of ${METHODS}`,
-          { allow: METHODS },
+          { ...fields, allow: METHODS },
         );
     }
   };
 }
 
-/**
- * Creates an error response with problem details (RFC 9457, section 3).
- *
- * @param detail What the client can do about it.
- */
-export function createProblem(
-  status: 404 | 405 | 500,
-  detail: string,
-  headers: Record<string, string> = {},
-): Response {
-  const body = {
-    type: "about:blank",
-    title: STATUS_TEXT[status],
-    status,
-    detail,
-  };
-  return new Response(JSON.stringify(body), {
-    status,
-    headers: {
-      ...COMMON_HEADERS,
-      ...headers,
-      "content-type": "application/problem+json",
-    },
-  });
-}
-
-/**
- * Returns the target (RFC 9112, section 3.2) in a url that Deno.serve made of
- * it: path and query, or the authority for a CONNECT.
- *
- * The url is cut, not parsed: its authority is the client's Host field, which
- * may be anything, and `new URL` would throw or change the path.
- */
-export function requestTarget(url: string): string {
-  const rest = url.slice(url.indexOf("://") + 3);
-  return rest.slice(Math.max(rest.search(/[/?#]/), 0));
+/** Says why a target is not answered with the resource, if it is not. */
+function refuse(
+  { text, hasValidHost }: RequestTarget,
+): [status: 400 | 404, detail: string] | undefined {
+  if (!hasValidHost) {
+    return [STATUS_CODE.BadRequest, "The Host field is not a host and a port"];
+  }
+  if (!isPath(text)) {
+    const detail = `There is nothing here, the sensor data is at ${PATH}`;
+    return [STATUS_CODE.NotFound, detail];
+  }
 }
 
 /** Whether a target's path is the resource's (RFC 3986, section 6.2.2.2). */
@@ -100,4 +77,28 @@ function isPath(target: string): boolean {
   } catch {
     return false; // a malformed escape
   }
+}
+
+/** Creates the response to GET: one JSON string (RFC 8259, section 7). */
+function createData({ text, time }: Reading, fields: Fields): Response {
+  return new Response(JSON.stringify(text), {
+    headers: {
+      ...fields,
+      "content-type": "application/json",
+      ...(time !== undefined &&
+        { "last-modified": new Date(time).toUTCString() }),
+    },
+  });
+}
+
+/** Creates the response to OPTIONS, a CORS preflight if that is allowed. */
+function createOptions(fields: Fields, cors: boolean): Response {
+  const preflight = {
+    "access-control-allow-methods": METHODS,
+    "access-control-allow-headers": "*",
+  };
+  return new Response(null, {
+    status: STATUS_CODE.NoContent,
+    headers: { ...fields, allow: METHODS, ...(cors && preflight) },
+  });
 }

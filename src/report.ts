@@ -1,6 +1,7 @@
 // What the operator is told at the start.
 
 import type { Config } from "./config.ts";
+import { PATH } from "./handler.ts";
 
 const OTHER_HOST = "Choose another address with --host, or leave it out";
 
@@ -44,20 +45,25 @@ export function formatStartReport(
   return [
     ` * Debug mode: ${debug ? "on" : "off"}`,
     ...(all ? [` * Running on all addresses (${hostname})`] : []),
-    ...hosts.map((host) =>
-      ` * Running on http://${host.includes(":") ? `[${host}]` : host}:${port}`
-    ),
+    ...hosts.map((host) => {
+      const authority = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+      return ` * Running on http://${authority}${PATH}`;
+    }),
     "Press CTRL+C to quit",
   ];
 }
 
 /** Lists the addresses under which other machines reach this one. */
 function lanAddresses(hostname: string): string[] {
-  return Deno.networkInterfaces()
-    .filter(({ name }) => name !== "lo")
-    // A link-local address (its scope is not 0) works only with its zone
-    .filter(({ family, scopeid }) =>
-      family === "IPv4" || (hostname === "::" && scopeid === 0)
-    )
-    .map(({ address }) => address);
+  try {
+    return Deno.networkInterfaces()
+      .filter(({ address }) => !/^(127\.|::1$)/.test(address))
+      // A link-local address (its scope is not 0) works only with its zone
+      .filter(({ family, scopeid }) =>
+        family === "IPv4" || (hostname === "::" && scopeid === 0)
+      )
+      .map(({ address }) => address);
+  } catch {
+    return []; // a sandbox may keep them from this program
+  }
 }

@@ -3,7 +3,7 @@
 import type { Logger } from "@std/log/logger";
 import type { Config } from "./config.ts";
 import { delay } from "./delay.ts";
-import { createProblem } from "./handler.ts";
+import { commonFields, createProblem } from "./problem.ts";
 import { formatStartReport, ListenError } from "./report.ts";
 
 // All in milliseconds
@@ -12,11 +12,16 @@ const MAX_PAUSE = 1000; // before it listens again
 const MAX_FLOOD_PAUSE = 8; // as above, after too many open connections
 const CALM = 10_000; // a failure after this long is news
 
+/** What the server asks of the world; a test puts its own there. */
+export const WORLD = {
+  serve: Deno.serve,
+  delay,
+  /** A clock that nobody sets, in ms. */
+  now: () => performance.now(),
+};
+
 /**
  * Runs the server until the signal is aborted and running requests are answered.
- *
- * Deno.serve gives up when it cannot accept a connection, as when a client
- * holds every file descriptor; then it drops all connections and listens again.
  *
  * @param handler Answers the requests; when it throws, the server answers 500.
  * @param logger Takes the start report and what goes wrong.
@@ -27,69 +32,101 @@ export async function runServer(
   handler: Deno.ServeHandler<Deno.NetAddr>,
   logger: Logger,
   signal: AbortSignal,
+  world: typeof WORLD = WORLD,
 ): Promise<void> {
-  let { port } = config;
-  let connections: AbortController;
-  let server: Deno.HttpServer<Deno.NetAddr>;
+  const server = new Server(config, handler, logger, world);
+  let address: Deno.NetAddr;
+  try {
+    address = server.listen();
+  } catch (error) {
+    throw new ListenError(error, config);
+  }
+  for (const line of formatStartReport(address, config.debug)) {
+    logger.info(line);
+  }
+  const stopped = Promise.withResolvers<void>();
+  signal.addEventListener("abort", () => {
+    server.shutdown();
+    // A half-sent body would hold it for ever
+    world.delay(GRACE).then(stopped.resolve);
+  });
+  await Promise.race([server.survive(signal), stopped.promise]);
+}
 
-  function listen(): void {
-    connections = new AbortController();
-    server = Deno.serve({
-      hostname: config.hostname,
-      port,
-      handler,
-      onError: (error) => answerError(error, logger),
-      onListen() {}, // reported below
-      signal: connections.signal,
-    });
-    port = server.addr.port; // 0 took a free one, which it stays
+/**
+ * Deno.serve, made to listen again: it gives up when it cannot accept a
+ * connection, as when a client holds every file descriptor.
+ */
+class Server {
+  readonly #options: Deno.ServeTcpOptions & Deno.ServeInit<Deno.NetAddr>;
+  readonly #logger: Logger;
+  readonly #world: typeof WORLD;
+  #connections = new AbortController();
+  #server: Deno.HttpServer<Deno.NetAddr> | undefined;
+  #failures = 0;
+  #lastFailure = -Infinity;
+
+  constructor(
+    { hostname, port, cors }: Config,
+    handler: Deno.ServeHandler<Deno.NetAddr>,
+    logger: Logger,
+    world: typeof WORLD,
+  ) {
+    const onError = (error: unknown) => answerError(error, logger, cors);
+    const onListen = () => {}; // reported otherwise
+    this.#options = { hostname, port, handler, onError, onListen };
+    this.#logger = logger;
+    this.#world = world;
   }
 
-  async function survive(): Promise<void> {
-    let failures = 0;
-    let lastFailure = -Infinity;
+  /** Listens, and returns where; throws what Deno.serve throws. */
+  listen(): Deno.NetAddr {
+    this.#connections = new AbortController();
+    const { signal } = this.#connections;
+    this.#server = this.#world.serve({ ...this.#options, signal });
+    const { addr } = this.#server;
+    this.#options.port = addr.port; // 0 took a free one, which it stays
+    return addr;
+  }
+
+  /** Listens again whenever it could not go on, until the signal is aborted. */
+  async survive(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        if (failures > 0) listen();
-        await server.finished;
+        if (this.#failures > 0) this.listen();
+        await this.#server?.finished;
       } catch (error) {
-        if (signal.aborted) return;
-        connections.abort(); // frees the descriptors that they hold
-        const now = performance.now();
-        if (now - lastFailure > CALM) {
-          failures = 0;
-          logger.warn(
-            `Closed all connections to listen again after "${error}"`,
-          );
-        }
-        lastFailure = now;
-        const flood = String(error).includes("(os error 24)"); // EMFILE
-        const longest = flood ? MAX_FLOOD_PAUSE : MAX_PAUSE;
-        await delay(Math.min(2 ** failures++, longest));
+        if (!signal.aborted) await this.#recover(error);
       }
     }
   }
 
-  try {
-    listen();
-  } catch (error) {
-    throw new ListenError(error, config);
+  /** Closes all connections, which frees their descriptors, and waits a little. */
+  async #recover(error: unknown): Promise<void> {
+    this.#connections.abort();
+    const now = this.#world.now();
+    if (now - this.#lastFailure > CALM) {
+      this.#failures = 0;
+      this.#logger.warn(
+        `Closed all connections to listen again after "${error}"`,
+      );
+    }
+    this.#lastFailure = now;
+    const flood = String(error).includes("(os error 24)"); // EMFILE
+    const longest = flood ? MAX_FLOOD_PAUSE : MAX_PAUSE;
+    await this.#world.delay(Math.min(2 ** this.#failures++, longest));
   }
-  for (const line of formatStartReport(server!.addr, config.debug)) {
-    logger.info(line);
+
+  /** Accepts no more connections, and lets running requests finish. */
+  shutdown(): void {
+    this.#server?.shutdown();
   }
-  const stopped = new Promise<void>((resolve) => {
-    signal.addEventListener("abort", () => {
-      server.shutdown();
-      delay(GRACE).then(resolve); // a half-sent body would hold it for ever
-    });
-  });
-  await Promise.race([survive(), stopped]);
 }
 
 /** Answers for a handler that threw; what it threw is for the console only. */
-function answerError(error: unknown, logger: Logger): Response {
+function answerError(error: unknown, logger: Logger, cors: boolean): Response {
   logger.error(`The handler failed: ${error}`);
   if (error instanceof Error) logger.debug(error.stack);
-  return createProblem(500, "The sensor data cannot be had at the moment");
+  const detail = "The sensor data cannot be had at the moment";
+  return createProblem(500, detail, commonFields(cors));
 }

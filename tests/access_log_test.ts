@@ -1,7 +1,7 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import {
-  createAccessLineFormat,
   createTimestamp,
+  formatAccessLine,
   withAccessLog,
 } from "../src/access_log.ts";
 
@@ -9,7 +9,7 @@ const RECORD = {
   client: "127.0.0.1",
   timestamp: "20/Nov/2026 17:14:56",
   method: "GET",
-  url: "http://board/datasensor",
+  target: "/datasensor",
   status: 200,
 };
 
@@ -17,8 +17,6 @@ const INFO = {
   remoteAddr: { transport: "tcp", hostname: "192.0.2.7", port: 50000 },
   completed: Promise.resolve(),
 } as const;
-
-const formatAccessLine = createAccessLineFormat();
 
 Deno.test("formatAccessLine() formats a record", () => {
   assertEquals(
@@ -39,42 +37,37 @@ Deno.test("formatAccessLine() shows IPv4 clients of a dual stack as IPv4", () =>
   }
 });
 
-const ESCAPED = {
-  '/"': '/\\"',
-  "/\\": "/\\\\",
-  '/\\" 200 -': '/\\\\\\" 200 -',
-  "/\n127.0.0.1": "/\\x0a127.0.0.1",
-  "/\x00\x1b[31m\x7f": "/\\x00\\x1b[31m\\x7f",
-  "/\x85\x9b": "/\\xc2\\x85\\xc2\\x9b",
-  "/é€🌡": "/\\xc3\\xa9\\xe2\\x82\\xac\\xf0\\x9f\\x8c\\xa1",
-  "/\u2028\u202e": "/\\xe2\\x80\\xa8\\xe2\\x80\\xae",
-  "/%0a%22": "/%0a%22",
-  "/ !#$&'()*+,-.:;<=>?@[]^_`{|}~": "/ !#$&'()*+,-.:;<=>?@[]^_`{|}~",
-};
+const LONG = "x".repeat(5000);
 
-for (const [target, escaped] of Object.entries(ESCAPED)) {
-  Deno.test(`formatAccessLine() escapes ${JSON.stringify(target)}`, () => {
-    const line = formatAccessLine({ ...RECORD, url: `http://board${target}` });
-    const start = "127.0.0.1 - - [20/Nov/2026 17:14:56]";
-    assertEquals(line, `${start} "GET ${escaped} HTTP/1.1" 200 -`);
-  });
-}
+Deno.test("formatAccessLine() cuts a request that would make the line longer than 4 KiB", () => {
+  const client = "2001:0db8:1111:2222:3333:4444:5555:6666";
+  for (const request of [{ target: `/${LONG}` }, { method: LONG }]) {
+    const line = formatAccessLine({ ...RECORD, client, ...request });
+    assertEquals(line.length < 4 * 1024, true);
+    assertEquals(line.length > 4000, true);
+    assertMatch(line, /"(GET \/)?x+\\\.\.\. HTTP\/1\.1" 200 -$/);
+  }
+});
 
-Deno.test("formatAccessLine() escapes every character that is not printable ASCII", () => {
-  for (let code = 0; code < 0x10000; code++) {
-    const target = `/${String.fromCharCode(code)}`;
-    const line = formatAccessLine({ ...RECORD, url: `http://board${target}` });
-    if (!/^[ -~]+$/.test(line) || line.match(/(?<!\\)"/g)?.length !== 2) {
-      throw new Error(`U+${code.toString(16)} gives ${JSON.stringify(line)}`);
+Deno.test("formatAccessLine() cuts no escape in two", () => {
+  for (const escape of ["\\\\", '\\"', "\\xc3", "xx\\x0a"]) {
+    for (let length = 3980; length < 4010; length++) {
+      const target = `/${"x".repeat(length)}${escape.repeat(20)}`;
+      const line = formatAccessLine({ ...RECORD, target });
+      assertMatch(
+        line,
+        /"GET \/([^\\]|\\["\\]|\\x[0-9a-f]{2})+\\\.\.\. HTTP\/1\.1" 200 -$/,
+      );
     }
   }
 });
 
-Deno.test("formatAccessLine() keeps a long target", () => {
-  const target = `/${"a\x9b".repeat(20_000)}`;
-  const escaped = `/${"a\\xc2\\x9b".repeat(20_000)}`;
-  const line = formatAccessLine({ ...RECORD, url: `http://board${target}` });
-  assertEquals(line, formatAccessLine(RECORD).replace("/datasensor", escaped));
+Deno.test("formatAccessLine() keeps a request that is just short enough", () => {
+  const target = `/${"x".repeat(4000 - "GET /".length)}`;
+  const line = formatAccessLine({ ...RECORD, target });
+  assertEquals(line, formatAccessLine(RECORD).replace("/datasensor", target));
+  const longer = formatAccessLine({ ...RECORD, target: `${target}x` });
+  assertEquals(longer, line.replace(" HTTP", "\\... HTTP"));
 });
 
 function logOf(handler: (request: Request) => Response, url: string) {
@@ -89,6 +82,67 @@ function logOf(handler: (request: Request) => Response, url: string) {
     answer: () => logged({ method: "GET", url } as Request, INFO),
   };
 }
+
+/** The line that is logged for a target. */
+function lineOf(target: string): string {
+  const headers = new Headers();
+  const request = { method: "GET", url: `http://b${target}`, headers };
+  let line = "";
+  const log = (text: string) => line = text;
+  withAccessLog(() => new Response(), log, () => RECORD.timestamp)(
+    request as Request,
+    INFO,
+  );
+  return line;
+}
+
+const ESCAPED = {
+  '/"': '/\\"',
+  "/\\": "/\\\\",
+  '/\\" 200 -': '/\\\\\\"\\x20200\\x20-',
+  "/\n127.0.0.1": "/\\x0a127.0.0.1",
+  "/\x00\x1b[31m\x7f": "/\\x00\\x1b[31m\\x7f",
+  "/\x85\x9b": "/\\xc2\\x85\\xc2\\x9b",
+  "/é€🌡": "/\\xc3\\xa9\\xe2\\x82\\xac\\xf0\\x9f\\x8c\\xa1",
+  "/\u2028\u202e": "/\\xe2\\x80\\xa8\\xe2\\x80\\xae",
+  "/%0a%22": "/%0a%22",
+  "/a\\...": "/a\\\\...",
+  "/!#$&'()*+,-.:;<=>?@[]^_`{|}~": "/!#$&'()*+,-.:;<=>?@[]^_`{|}~",
+};
+
+for (const [target, escaped] of Object.entries(ESCAPED)) {
+  Deno.test(`withAccessLog() escapes ${JSON.stringify(target)}`, () => {
+    const start = "192.0.2.7 - - [20/Nov/2026 17:14:56]";
+    assertEquals(
+      lineOf(target),
+      `${start} "GET ${escaped} HTTP/1.1" 200 -`,
+    );
+  });
+}
+
+Deno.test("withAccessLog() escapes every character that is not printable ASCII", () => {
+  for (let code = 0; code < 0x10000; code++) {
+    const line = lineOf(`/${String.fromCharCode(code)}`);
+    if (
+      !/^[ -~]+$/.test(line) || line.match(/(?<!\\)"/g)?.length !== 2 ||
+      line.split(" ").length !== 10
+    ) {
+      throw new Error(`U+${code.toString(16)} gives ${JSON.stringify(line)}`);
+    }
+  }
+});
+
+Deno.test("withAccessLog() cuts a long target behind a whole escape", () => {
+  for (const character of ["x", '"', "°", "🌡"]) {
+    const line = lineOf(`/${character.repeat(60_000)}`);
+    assertEquals(line.length <= 4095, true);
+    assertEquals(line.length > 3980, true);
+    assertMatch(
+      line,
+      /"GET \/([^\\]|\\["\\]|\\x[0-9a-f]{2})+\\\.\.\. HTTP\/1\.1" 200 -$/,
+    );
+  }
+});
 
 Deno.test("withAccessLog() passes the response through and logs one line", () => {
   const response = new Response(null, { status: 204 });

@@ -117,7 +117,7 @@ Deno.test({
   ignore: !compiled,
   fn: async () => {
     const file = "dist/permissions_probe";
-    const args = ["compile", "--quiet", ...FLAGS, "--output", file];
+    const args = ["compile", ...FLAGS, "--output", file];
     const env = compilerEnv(Deno.build.arch);
     const made = await output(
       COMPILER,

@@ -1,7 +1,9 @@
 import { assertEquals } from "@std/assert";
-import { createHandler, requestTarget } from "../src/handler.ts";
+import { createHandler } from "../src/handler.ts";
+import type { Reading } from "../src/sensor.ts";
 
-const handler = createHandler("Sensor data");
+const READING = { text: "Sensor data" };
+const handler = createHandler(() => READING, false);
 const URL_BASE = "http://board";
 const DATA = { status: 200, type: "application/json", allow: null };
 const PROBLEM = { type: "application/problem+json" };
@@ -31,7 +33,8 @@ Deno.test("createHandler() answers GET with the JSON string alone", async () => 
 
 Deno.test("createHandler() escapes the message as JSON", async () => {
   for (const message of ['"\\\n\u0000', "21,5 °C", "\ud800", "🌡"]) {
-    const response = createHandler(message)(
+    const reading = { text: message };
+    const response = createHandler(() => reading, false)(
       request("GET", `${URL_BASE}/datasensor`),
     );
     assertEquals(JSON.parse(await response.text()), message);
@@ -99,7 +102,6 @@ for (
     "/%2564atasensor",
     "/favicon.ico",
     "/?/datasensor",
-    "?/datasensor",
   ]
 ) {
   Deno.test(`createHandler() answers ${JSON.stringify(target)} with 404`, () => {
@@ -126,18 +128,90 @@ Deno.test("createHandler() answers errors with problem details", async () => {
   });
 });
 
-Deno.test("requestTarget() cuts the target out of any url", () => {
-  const targets = {
-    "http://board/datasensor?x=1": "/datasensor?x=1",
-    "http://bad host^/datasensor": "/datasensor",
-    "https://[::1]:5000/a/../b": "/a/../b",
-    "http://a:80": "a:80",
-    "http://q?z": "?z",
-    "http://h?/x": "?/x",
-    "http://a#/x": "#/x",
-    "http://board/*": "/*",
-  };
-  for (const [url, target] of Object.entries(targets)) {
-    assertEquals(requestTarget(url), target);
+Deno.test("createHandler() answers a Host that is none with 400, whatever the path", async () => {
+  for (const target of ["/datasensor", "/x", "/datasensor?/x"]) {
+    for (const method of ["GET", "POST", "OPTIONS"]) {
+      const response = handler(request(method, `http://bad host^${target}`));
+      assertEquals(await response.json(), {
+        type: "about:blank",
+        title: "Bad Request",
+        status: 400,
+        detail: "The Host field is not a host and a port",
+      });
+    }
   }
+});
+
+Deno.test("createHandler() answers with the sensor's last reading, and when it came", async () => {
+  let reading: Reading = { text: "21.5", time: Date.UTC(2026, 10, 20, 17, 14) };
+  const handler = createHandler(() => reading, false);
+  const get = request("GET", `${URL_BASE}/datasensor`);
+  for (const _ of [1, 2]) {
+    const response = handler(get);
+    assertEquals(await response.text(), '"21.5"');
+    assertEquals(
+      response.headers.get("last-modified"),
+      "Fri, 20 Nov 2026 17:14:00 GMT",
+    );
+  }
+  reading = { text: "22", time: Date.UTC(2026, 10, 21, 17, 14, 9, 999) };
+  const response = handler(get);
+  assertEquals(await response.text(), '"22"');
+  assertEquals(
+    response.headers.get("last-modified"),
+    "Sat, 21 Nov 2026 17:14:09 GMT",
+  );
+});
+
+Deno.test("createHandler() answers 503 while the sensor says nothing, and why", async () => {
+  let said: Reading | string = "The sensor has sent nothing yet";
+  const handler = createHandler(() => said, false);
+  for (const method of ["GET", "HEAD"]) {
+    const response = handler(request(method, `${URL_BASE}/datasensor`));
+    assertEquals(response.status, 503);
+    assertEquals(await response.json(), {
+      type: "about:blank",
+      title: "Service Unavailable",
+      status: 503,
+      detail: "The sensor has sent nothing yet",
+    });
+  }
+  const options = handler(request("OPTIONS", `${URL_BASE}/datasensor`));
+  assertEquals(options.status, 204);
+  said = { text: "21.5" };
+  assertEquals(
+    handler(request("GET", `${URL_BASE}/datasensor`)).status,
+    200,
+  );
+});
+
+const ALLOW_ORIGIN = "access-control-allow-origin";
+
+Deno.test("createHandler() lets other origins read every answer with CORS only", () => {
+  const readings: (Reading | string)[] = [READING, "Nothing yet"];
+  for (const reading of readings) {
+    for (const method of ["GET", "HEAD", "OPTIONS", "POST"]) {
+      for (const url of [`${URL_BASE}/datasensor`, URL_BASE, "http://^/"]) {
+        const fieldOf = (cors: boolean) =>
+          createHandler(() => reading, cors)(request(method, url))
+            .headers.get(ALLOW_ORIGIN);
+        assertEquals([fieldOf(true), fieldOf(false)], ["*", null], url);
+      }
+    }
+  }
+});
+
+Deno.test("createHandler() answers a preflight with CORS only", () => {
+  const preflight = (cors: boolean) =>
+    [
+      ...createHandler(() => READING, cors)(
+        request("OPTIONS", `${URL_BASE}/datasensor`),
+      ).headers.keys(),
+    ].filter((name) => name.startsWith("access-control"));
+  assertEquals(preflight(false), []);
+  assertEquals(preflight(true), [
+    "access-control-allow-headers",
+    "access-control-allow-methods",
+    ALLOW_ORIGIN,
+  ]);
 });

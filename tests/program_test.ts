@@ -19,7 +19,7 @@ Deno.test("the program serves the default port 5000, on all addresses", async ()
   assertEquals(program.stdout.split("\n").slice(0, 3), [
     " * Debug mode: on",
     " * Running on all addresses (0.0.0.0)",
-    " * Running on http://127.0.0.1:5000",
+    " * Running on http://127.0.0.1:5000/datasensor",
   ]);
   const response = await fetch("http://127.0.0.1:5000/datasensor");
   assertEquals(await response.text(), '"Sensor data"');
@@ -76,7 +76,6 @@ const REQUESTS: [head: string, body: string, logged: string][] = [
   ["GET /%64atasensor HTTP/1.1\r\nHost: board", "", "GET /%64atasensor"],
   ["GET http://x/datasensor HTTP/1.1\r\nHost: b", "", "GET /datasensor"],
   ["GET /datasensor HTTP/1.1", "", "GET /datasensor"],
-  ["GET /datasensor HTTP/1.1\r\nHost: bad host^", "", "GET /datasensor"],
   [
     "GET /datasensor HTTP/1.1\r\nHost: board\r\nAccept: text/html\r\n" +
     "Range: bytes=0-1\r\nIf-None-Match: *\r\nOrigin: http://other\r\n" +
@@ -100,6 +99,28 @@ Deno.test("the program answers every spelling of the GET with the same bytes", a
     assertMatch(lines[index]!, /"(.*) HTTP\/1\.1" 200 -$/);
     assertEquals(lines[index]!.split('"')[1], `${logged} HTTP/1.1`);
   }
+});
+
+Deno.test("the program answers a Host that is none with 400", async () => {
+  await using program = await Program.start();
+  const requests = [
+    "GET /secret HTTP/1.1\r\nHost: b/datasensor?",
+    "GET /datasensor HTTP/1.1\r\nHost: bad host^",
+    "GET /datasensor?/x HTTP/1.1\r\nHost: b",
+    "GET /x HTTP/1.1\r\nHost: b/datasensor?",
+  ];
+  const statuses = [];
+  for (const head of requests) {
+    statuses.push((await ask(program.port, head)).split(" ")[1]);
+  }
+  assertEquals(statuses, ["400", "400", "200", "400"]);
+  const lines = await program.waitForLines(requests.length);
+  assertEquals(lines.map((line) => line.split('"').slice(1).join('"')), [
+    'GET /secret HTTP/1.1" 400 -',
+    'GET /datasensor HTTP/1.1" 400 -',
+    'GET /datasensor?/x HTTP/1.1" 200 -',
+    'GET /x HTTP/1.1" 400 -',
+  ]);
 });
 
 Deno.test("the program answers HTTP/1.0", async () => {
@@ -192,7 +213,7 @@ const FORGERIES = {
   "/%0a127.0.0.1": "/%0a127.0.0.1",
   "/\x85\x9b31m": "/\\xc2\\x85\\xc2\\x9b31m",
   "/é": "/\\xc3\\xa9",
-  [`/${"a".repeat(60_000)}`]: `/${"a".repeat(60_000)}`,
+  [`/${"a".repeat(60_000)}`]: `/${"a".repeat(4000 - "GET /".length)}\\...`,
 };
 
 Deno.test("the program lets no request forge a line", async () => {

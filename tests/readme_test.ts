@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { HELP } from "../src/config.ts";
+import { HELP } from "../src/flags.ts";
 import { isMissing, output } from "./helpers/program.ts";
 
 const README = await Deno.readTextFile("README.md");
@@ -12,7 +12,7 @@ function block(language: string): string {
 }
 
 Deno.test("the README shows the text of --help", () => {
-  assertEquals(block("text"), HELP);
+  assertEquals(block("text"), `${HELP}\n`);
 });
 
 Deno.test({

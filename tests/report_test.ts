@@ -1,12 +1,8 @@
 import { assertEquals } from "@std/assert";
+import { DEFAULTS } from "../src/config.ts";
 import { formatStartReport, ListenError } from "../src/report.ts";
 
-const CONFIG = {
-  hostname: "192.0.2.7",
-  port: 80,
-  message: "Sensor data",
-  debug: true,
-};
+const CONFIG = { ...DEFAULTS, hostname: "192.0.2.7", port: 80 };
 
 const CAUSES: [cause: Error, reason: string, advice: string][] = [
   [
@@ -49,7 +45,7 @@ Deno.test("formatStartReport() names the one address", () => {
   const address = { transport: "tcp", hostname: "::1", port: 5001 } as const;
   assertEquals(formatStartReport(address, false), [
     " * Debug mode: off",
-    " * Running on http://[::1]:5001",
+    " * Running on http://[::1]:5001/datasensor",
     "Press CTRL+C to quit",
   ]);
 });
@@ -76,6 +72,7 @@ const INTERFACES: Parameters<typeof reportWith>[0] = [
   ["lo", "IPv4", "127.0.0.1", 0],
   ["eth0", "IPv4", "192.0.2.7", 0],
   ["lo", "IPv6", "::1", 0],
+  ["lo0", "IPv4", "127.0.0.2", 0], // as macOS names it
   ["eth0", "IPv6", "2001:db8::7", 0],
   ["eth0", "IPv6", "fe80::7", 2],
 ];
@@ -84,8 +81,8 @@ Deno.test("formatStartReport() names the IPv4 addresses of this machine", () => 
   assertEquals(reportWith(INTERFACES, "0.0.0.0"), [
     " * Debug mode: on",
     " * Running on all addresses (0.0.0.0)",
-    " * Running on http://127.0.0.1:5000",
-    " * Running on http://192.0.2.7:5000",
+    " * Running on http://127.0.0.1:5000/datasensor",
+    " * Running on http://192.0.2.7:5000/datasensor",
     "Press CTRL+C to quit",
   ]);
 });
@@ -93,8 +90,24 @@ Deno.test("formatStartReport() names the IPv4 addresses of this machine", () => 
 Deno.test("formatStartReport() adds IPv6, but for link-local addresses", () => {
   assertEquals(reportWith(INTERFACES, "::").slice(1, -1), [
     " * Running on all addresses (::)",
-    " * Running on http://127.0.0.1:5000",
-    " * Running on http://192.0.2.7:5000",
-    " * Running on http://[2001:db8::7]:5000",
+    " * Running on http://127.0.0.1:5000/datasensor",
+    " * Running on http://192.0.2.7:5000/datasensor",
+    " * Running on http://[2001:db8::7]:5000/datasensor",
   ]);
+});
+
+Deno.test("formatStartReport() names the loopback address where there are no others to be had", () => {
+  const original = Deno.networkInterfaces;
+  Deno.networkInterfaces = () => {
+    throw new Deno.errors.NotCapable("Address family not supported");
+  };
+  try {
+    const address = { transport: "tcp", hostname: "::", port: 5000 } as const;
+    assertEquals(formatStartReport(address, true).slice(1, -1), [
+      " * Running on all addresses (::)",
+      " * Running on http://127.0.0.1:5000/datasensor",
+    ]);
+  } finally {
+    Deno.networkInterfaces = original;
+  }
 });

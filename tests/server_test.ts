@@ -1,6 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import type { Logger } from "@std/log/logger";
 import { withAccessLog } from "../src/access_log.ts";
+import { DEFAULTS } from "../src/config.ts";
 import { createConsole } from "../src/console.ts";
 import { delay } from "../src/delay.ts";
 import { runServer } from "../src/server.ts";
@@ -10,15 +11,10 @@ const GET = "GET /datasensor HTTP/1.1\r\nHost: board\r\n";
 const HALF_BODY = "POST /datasensor HTTP/1.1\r\nHost: board\r\n" +
   "Content-Length: 9\r\n\r\n{";
 
-const CONFIG = {
-  hostname: "127.0.0.1",
-  port: 0,
-  message: "Sensor data",
-  debug: true,
-};
+const CONFIG = { ...DEFAULTS, hostname: "127.0.0.1", port: 0 };
 
 /** Runs a server around a handler that throws, and asks it once. */
-async function fail(levelName: "DEBUG" | "INFO") {
+async function fail(levelName: "DEBUG" | "INFO", cors = false) {
   let printed = "";
   const decoder = new TextDecoder();
   const { logger, flush } = createConsole(
@@ -33,10 +29,15 @@ async function fail(levelName: "DEBUG" | "INFO") {
     throw new TypeError("The sensor is on fire");
   }, (line) => logger.info(line));
   const stop = new AbortController();
-  const running = runServer(CONFIG, handler, logger, stop.signal);
+  const running = runServer(
+    { ...CONFIG, cors },
+    handler,
+    logger,
+    stop.signal,
+  );
   await flush();
   const [, origin] = printed.match(/Running on (\S+)/)!;
-  const response = await fetch(`${origin}/datasensor`);
+  const response = await fetch(origin!);
   const body = await response.json();
   stop.abort();
   await running;
@@ -56,6 +57,13 @@ Deno.test("runServer() tells a client nothing of a handler that throws", async (
     status: 500,
     detail: "The sensor data cannot be had at the moment",
   });
+});
+
+Deno.test("runServer() lets other origins read its error with CORS only", async () => {
+  for (const [cors, origin] of [[true, "*"], [false, null]] as const) {
+    const { headers } = (await fail("INFO", cors)).response;
+    assertEquals(headers.get("access-control-allow-origin"), origin);
+  }
 });
 
 Deno.test("runServer() logs a handler that throws, its stack in debug mode", async () => {
@@ -78,66 +86,127 @@ Deno.test("runServer() logs a handler that throws without its stack otherwise", 
   ]);
 });
 
-/**
- * Runs a server whose listener fails again and again, and every other time
- * cannot be had because another program took the port. Returns its pauses, in
- * ms, and its warnings.
- */
-async function failToListen(message: string, times: number) {
-  const original = { serve: Deno.serve, timeout: AbortSignal.timeout };
+/** What comes of a server whose listener fails again and again. */
+interface Failing {
+  /** What Deno.serve throws, or its server rejects with, every other time. */
+  message: string;
+  /** How often, before the program is to stop. */
+  times: number;
+  /** How long it goes well before each failure, in ms. */
+  calm?: number;
+}
+
+/** Returns a failing server's pauses, in ms, its warnings and its addresses. */
+async function failToListen({ message, times, calm = 0 }: Failing) {
   const stop = new AbortController();
   const pauses: number[] = [];
   const warnings: string[] = [];
+  const ports: number[] = [];
+  let open = 0;
   let calls = 0;
-  const serve = () => {
+  let now = 0;
+  const serve = ({ port, signal }: { port: number; signal: AbortSignal }) => {
+    ports.push(port);
+    now += calm;
     if (calls++ === times) stop.abort();
     if (calls % 2 === 0) throw new Deno.errors.AddrInUse(message);
+    open++;
+    signal.addEventListener("abort", () => open--);
     const finished = stop.signal.aborted
       ? Promise.resolve()
       : Promise.reject(new Error(message));
-    const addr = { hostname: "127.0.0.1", port: 5000 };
-    return { finished, addr, shutdown: () => finished };
+    return {
+      finished,
+      addr: { hostname: "127.0.0.1", port: 5000 },
+      shutdown: () => finished,
+    };
   };
-  const timeout = (milliseconds: number) => {
-    if (!stop.signal.aborted) pauses.push(milliseconds);
-    return original.timeout(0);
+  const world = {
+    serve: serve as unknown as typeof Deno.serve,
+    delay: (milliseconds: number) => {
+      if (!stop.signal.aborted) {
+        assertEquals(open, 0, "Connections are left open");
+        pauses.push(milliseconds);
+      }
+      return Promise.resolve();
+    },
+    now: () => now,
   };
   const warn = (line: string) => warnings.push(line);
   const logger = { info() {}, warn } as unknown as Logger;
-  try {
-    Object.assign(Deno, { serve });
-    Object.assign(AbortSignal, { timeout });
-    await runServer(CONFIG, () => new Response(), logger, stop.signal);
-  } finally {
-    Object.assign(Deno, { serve: original.serve });
-    Object.assign(AbortSignal, { timeout: original.timeout });
-  }
-  return { pauses, warnings };
+  await runServer(CONFIG, () => new Response(), logger, stop.signal, world);
+  return { pauses, warnings, ports };
 }
 
+const ABORTED = "Software caused connection abort (os error 103)";
+
 Deno.test("runServer() listens again after any failure, with growing pauses", async () => {
-  const { pauses, warnings } = await failToListen("Aborted (os error 103)", 12);
+  const { pauses, warnings, ports } = await failToListen({
+    message: ABORTED,
+    times: 12,
+  });
   const doubled = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
   assertEquals(pauses, [...doubled, 1000, 1000]);
   assertEquals(warnings, [
-    'Closed all connections to listen again after "Error: Aborted (os error 103)"',
+    `Closed all connections to listen again after "Error: ${ABORTED}"`,
   ]);
+  // The port that 0 took at the first time
+  assertEquals(ports, [0, ...Array(12).fill(5000)]);
 });
 
 Deno.test("runServer() listens again soon when the descriptors ran out", async () => {
-  const { pauses } = await failToListen("Too many files (os error 24)", 6);
+  const { pauses } = await failToListen({
+    message: "Too many open files (os error 24)",
+    times: 6,
+  });
   assertEquals(pauses, [1, 2, 4, 8, 8, 8]);
 });
 
-/** Waits until the program accepts no connection any more. */
-async function waitUntilClosed(port: number): Promise<void> {
-  await waitFor(() =>
-    Deno.connect({ port }).then((connection) => {
-      connection.close();
-      return false;
-    }, () => true)
+Deno.test("runServer() takes a failure after 10 s as the first one", async () => {
+  const often = await failToListen({
+    message: ABORTED,
+    times: 4,
+    calm: 10_000,
+  });
+  assertEquals([often.pauses, often.warnings.length], [[1, 2, 4, 8], 1]);
+  const seldom = await failToListen({
+    message: ABORTED,
+    times: 4,
+    calm: 10_001,
+  });
+  assertEquals([seldom.pauses, seldom.warnings.length], [[1, 1, 1, 1], 4]);
+});
+
+Deno.test("runServer() ends when it is stopped while it waits to listen again", async () => {
+  const stop = new AbortController();
+  const pause = Promise.withResolvers<void>();
+  let calls = 0;
+  const world = {
+    serve: (() => {
+      calls++;
+      const finished = Promise.reject(new Error(ABORTED));
+      const addr = { hostname: "127.0.0.1", port: 5000 };
+      return { finished, addr, shutdown: () => Promise.resolve() };
+    }) as unknown as typeof Deno.serve,
+    delay: (milliseconds: number) => {
+      if (milliseconds > 1) return new Promise<void>(() => {}); // the grace
+      stop.abort();
+      return pause.promise;
+    },
+    now: () => 0,
+  };
+  const logger = { info() {}, warn() {} } as unknown as Logger;
+  const running = runServer(
+    CONFIG,
+    () => new Response(),
+    logger,
+    stop.signal,
+    world,
   );
-}
+  pause.resolve();
+  await running;
+  assertEquals(calls, 1);
+});
 
 Deno.test("the program stops whatever its clients do", async () => {
   await using program = await Program.start();
@@ -159,18 +228,25 @@ Deno.test("the program stops whatever its clients do", async () => {
   assertEquals(program.lines.length, 2);
 });
 
-Deno.test("the program ends at once on a second signal", async () => {
+Deno.test("the program ends at once on a second signal, but not within 0.5 s", async () => {
   for (
-    const signals of [["SIGTERM", "SIGTERM"], ["SIGINT", "SIGTERM"]] as const
+    const [first, second] of [["SIGTERM", "SIGTERM"], [
+      "SIGINT",
+      "SIGTERM",
+    ]] as const
   ) {
     await using program = await Program.start();
     using halfBody = await Deno.connect({ port: program.port });
     await halfBody.write(new TextEncoder().encode(HALF_BODY));
     await program.waitForLines(1);
-    program.kill(signals[0]);
-    await waitUntilClosed(program.port);
-    const status = await program.stop(signals[1]);
-    assertEquals(status.signal, signals[1]);
+    const start = performance.now();
+    program.kill(first);
+    // A terminal's Ctrl+C arrives twice, and so do these
+    const kill = setInterval(() => program.kill(second), 20);
+    const { signal } = await program.end();
+    clearInterval(kill);
+    assertEquals(signal, second);
+    assertEquals(performance.now() - start > 450, true);
   }
 });
 

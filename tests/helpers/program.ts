@@ -145,9 +145,9 @@ export class Program implements AsyncDisposable {
 
   /** The addresses that the start report names. */
   get addresses(): string[] {
-    return [...this.stdout.matchAll(/Running on (http:\S+)/g)].map(([, a]) =>
-      a!
-    );
+    return [...this.stdout.matchAll(/Running on (http:\/\/[^\s/]+)/g)].map((
+      [, a],
+    ) => a!);
   }
 
   /** The loopback address. */

@@ -1,13 +1,20 @@
 import { assertEquals } from "@std/assert";
-import { type Config, HELP, parseCommand } from "../src/config.ts";
+import { parseCommand } from "../src/command_line.ts";
+import { type Config, DEFAULTS } from "../src/config.ts";
+import { FLAGS, HELP } from "../src/flags.ts";
 import project from "../deno.json" with { type: "json" };
 
-const DEFAULTS: Config = {
-  hostname: "0.0.0.0",
-  port: 5000,
-  message: "Sensor data",
-  debug: true,
-};
+Deno.test("DEFAULTS are what the specification says", () => {
+  assertEquals(DEFAULTS, {
+    hostname: "0.0.0.0",
+    port: 5000,
+    message: "Sensor data",
+    stdin: false,
+    maxAge: Infinity,
+    cors: false,
+    debug: true,
+  });
+});
 
 const COMMAND_LINES: [args: string[], config: Partial<Config>][] = [
   [[], {}],
@@ -27,6 +34,10 @@ const COMMAND_LINES: [args: string[], config: Partial<Config>][] = [
   [["--no-debug"], { debug: false }],
   [["--no-debug", "--debug"], { debug: true }],
   [["--debug", "--no-debug"], { debug: false }],
+  [["--stdin"], { stdin: true }],
+  [["--stdin", "--max-age", "15"], { stdin: true, maxAge: 15 }],
+  [["--max-age=0.5", "--stdin"], { stdin: true, maxAge: 0.5 }],
+  [["--cors"], { cors: true }],
 ];
 
 for (const [args, config] of COMMAND_LINES) {
@@ -75,6 +86,21 @@ const MISTAKES: [args: string[], sentence: string][] = [
   [["--debug="], '--debug takes no value, not ""'],
   [["--debug=no"], '--debug takes no value, not "no"'],
   [["--no-debug=1"], '--no-debug takes no value, not "1"'],
+  [["--max-age", "15"], "--max-age needs --stdin"],
+  [["--max-age", "15", "--message=x"], "--max-age needs --stdin"],
+  [
+    ["--message", "x", "--stdin"],
+    "--stdin cannot be used with --message",
+  ],
+  [["--stdin=1"], '--stdin takes no value, not "1"'],
+  [["--cors=*"], '--cors takes no value, not "*"'],
+  ...["", "0", "0.0", "-1", "1e3", ".5", "5.", "15s", "Infinity", " 1"].map((
+    age,
+  ): [args: string[], sentence: string] => [
+    ["--stdin", "--max-age", age],
+    `--max-age needs a number above 0, not "${age}"`,
+  ]),
+  [["-h=1"], '-h takes no value, not "1"'],
   [["--help=port"], '--help takes no value, not "port"'],
   [["--help", "--foo"], 'Unknown flag "--foo"'],
 ];
@@ -83,19 +109,29 @@ for (const [args, sentence] of MISTAKES) {
   Deno.test(`parseCommand() refuses ${JSON.stringify(args)}`, () => {
     assertEquals(parseCommand(args), {
       kind: "usage",
-      text: `${sentence}\nRun with --help to see the flags\n`,
+      text: `${sentence}\nRun with --help to see the flags`,
     });
   });
 }
 
 Deno.test("parseCommand() gives the help text and the version of deno.json", () => {
-  assertEquals(parseCommand(["--help"]), { kind: "print", text: HELP });
-  const version = { kind: "print", text: `${project.version}\n` } as const;
+  const help = { kind: "print", text: HELP } as const;
+  assertEquals(parseCommand(["--help"]), help);
+  assertEquals(parseCommand(["-h"]), help);
+  assertEquals(parseCommand(["--help", "--max-age", "1"]), help);
+  const version = { kind: "print", text: project.version } as const;
   assertEquals(parseCommand(["--version"]), version);
 });
 
-Deno.test("parseCommand() names its defaults in the help text", () => {
+Deno.test("HELP names every flag, and the defaults", () => {
+  for (const { names } of FLAGS) {
+    assertEquals(HELP.includes(`\n  ${names.join(", ")} `), true);
+  }
   for (const value of ["0.0.0.0", "5000", '"Sensor data"', "--debug"]) {
     assertEquals(HELP.includes(`(default ${value}`), true, value);
   }
+});
+
+Deno.test("HELP fits a terminal of 80 columns", () => {
+  for (const line of HELP.split("\n")) assertEquals(line.length <= 80, true);
 });

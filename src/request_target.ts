@@ -1,0 +1,55 @@
+// What a client asked for, cut out of the url that Deno.serve made of it.
+
+/** What a client asked for. */
+export interface RequestTarget {
+  /**
+   * The target (RFC 9112, section 3.2): path and query, or the authority for a
+   * CONNECT.
+   */
+  readonly text: string;
+  /** Whether the authority before it is one (RFC 9112, section 3.2). */
+  readonly hasValidHost: boolean;
+}
+
+/** A host and perhaps a port (RFC 3986, section 3.2). */
+const AUTHORITY =
+  /^(\[[\w.~!$&'()*+,;=:%-]+\]|([\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(:\d*)?$/i;
+
+/**
+ * Returns a function that computes something from a request's target, and does
+ * not compute it again for the same url: most requests are like the one before.
+ *
+ * The url is cut, not parsed: it is the client's Host field and target, written
+ * one behind the other. `new URL` would throw, or change the path. With a
+ * single slash it is clear where the one ends; with more, a Host field may
+ * reach into the path, and only the field itself can tell.
+ */
+export function rememberTarget<T>(
+  compute: (target: RequestTarget) => T,
+): (request: Request) => T {
+  let lastUrl: string | undefined;
+  let last: T;
+  return (request) => {
+    const { url } = request;
+    if (url === lastUrl) return last;
+    const start = url.indexOf("://") + 3;
+    const slash = url.indexOf("/", start);
+    const isClear = url.indexOf("/", slash + 1) < 0;
+    lastUrl = isClear ? url : undefined;
+    if (slash < 0) {
+      last = compute({ text: url.slice(start), hasValidHost: true });
+    } else {
+      const host = isClear ? "" : hostOf(request);
+      const isHost = host !== "" && url.startsWith(host, start);
+      const end = isHost ? start + host.length : slash;
+      const hasValidHost = AUTHORITY.test(url.slice(start, end));
+      last = compute({ text: url.slice(end), hasValidHost });
+    }
+    return last;
+  };
+}
+
+/** Returns the Host field, the first one if there are more (HTTP/2). */
+function hostOf({ headers }: Request): string {
+  return headers.get("host")?.split(", ")[0] ?? "";
+}

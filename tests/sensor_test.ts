@@ -1,0 +1,207 @@
+import { assertEquals } from "@std/assert";
+import type { Logger } from "@std/log/logger";
+import { createInputSensor, type Input, MAX_LENGTH } from "../src/sensor.ts";
+import { waitFor } from "./helpers/program.ts";
+
+const START = Date.UTC(2026, 10, 20, 17, 14, 56);
+const NOTHING = "The sensor has sent nothing yet";
+const ENDED = "The sensor's input has ended, no new reading will come";
+const TOO_LONG = "Dropped a line of the sensor's, longer than 65536 bytes";
+
+/** A sensor, what it reads, its clocks and what it warned of. */
+function sensorOn(maxAge = Infinity) {
+  const chunks: Uint8Array[] = [];
+  const warnings: string[] = [];
+  const clock = { now: 1000, date: START };
+  let wake = () => {};
+  let isWaiting = false;
+  let failure: Error | undefined;
+  let hasEnded = false;
+  const input: Input = {
+    async read(bytes) {
+      while (chunks.length === 0) {
+        if (failure) throw failure;
+        if (hasEnded) return null;
+        const { promise, resolve } = Promise.withResolvers<void>();
+        wake = resolve;
+        isWaiting = true;
+        await promise;
+        isWaiting = false;
+      }
+      const chunk = chunks.shift()!;
+      const count = Math.min(chunk.length, bytes.length);
+      bytes.set(chunk.subarray(0, count));
+      if (count < chunk.length) chunks.unshift(chunk.subarray(count));
+      return count;
+    },
+  };
+  const logger = {
+    warn: (line: string) => warnings.push(line),
+  } as unknown as Logger;
+  const sensor = createInputSensor(
+    input,
+    maxAge,
+    logger,
+    () => clock.now,
+    () => clock.date,
+  );
+  return {
+    sensor,
+    clock,
+    warnings,
+    /** Sends text or bytes, and waits until all of it is read. */
+    async send(...sent: (string | Uint8Array)[]) {
+      const encoder = new TextEncoder();
+      chunks.push(
+        ...sent.map((one) =>
+          typeof one === "string" ? encoder.encode(one) : one
+        ),
+      );
+      wake();
+      await waitFor(() => chunks.length === 0 && isWaiting);
+    },
+    async end(error?: Error) {
+      failure = error;
+      hasEnded = true;
+      wake();
+      await waitFor(() => warnings.length > 0);
+    },
+    pass(milliseconds: number) {
+      clock.now += milliseconds;
+      clock.date += milliseconds;
+    },
+    text() {
+      const reading = sensor();
+      return typeof reading === "string" ? undefined : reading.text;
+    },
+  };
+}
+
+const LONGEST = "x".repeat(MAX_LENGTH);
+
+const INPUTS: [chunks: (string | Uint8Array)[], text: string | undefined][] = [
+  [["21.5\n"], "21.5"],
+  [["21.5\r\n"], "21.5"],
+  [["21.5"], undefined],
+  [["21.5\n22"], "21.5"],
+  [["21.5\n22\n"], "22"],
+  [["21", ".5", "\r", "\n"], "21.5"],
+  [["21.5\n\n"], "21.5"],
+  [["21.5\n", "\r\n \t\r\n\n"], "21.5"],
+  [["\n\n21.5\n"], "21.5"],
+  [["  21.5 °C \n"], "  21.5 °C "],
+  [["21\r.5\n"], "21\r.5"],
+  [['{"a": "b"}\n'], '{"a": "b"}'],
+  [[new Uint8Array([0x61, 0xff, 0xc3, 0x0a])], "a\ufffd\ufffd"],
+  [[new Uint8Array([0xc2]), new Uint8Array([0xb0, 0x0a])], "°"],
+  [["\ufeff21.5\n"], "\ufeff21.5"],
+  [[`${LONGEST}\n`], LONGEST],
+  [[LONGEST, "\n"], LONGEST],
+  [[`21.5\n${LONGEST}\n22\n`], "22"],
+];
+
+for (const [chunks, text] of INPUTS) {
+  const name = JSON.stringify(chunks).slice(0, 60);
+  Deno.test(`createInputSensor() reads ${name} as ${text?.slice(0, 20)}`, async () => {
+    const { send, warnings, ...input } = sensorOn();
+    await send(...chunks);
+    assertEquals(input.text(), text);
+    assertEquals(warnings, []);
+  });
+}
+
+Deno.test("createInputSensor() drops a line that is too long, and warns once", async () => {
+  for (const excess of [1, 2, MAX_LENGTH, 10 * MAX_LENGTH]) {
+    const { send, warnings, text } = sensorOn();
+    await send("21.5\n", LONGEST, "x".repeat(excess));
+    assertEquals([text(), warnings], ["21.5", [TOO_LONG]]);
+    await send("x", "\n");
+    assertEquals([text(), warnings], ["21.5", [TOO_LONG]]);
+    await send("22\n");
+    assertEquals([text(), warnings], ["22", [TOO_LONG]]);
+    await send(`${LONGEST}xx\n23\n24`);
+    assertEquals([text(), warnings], ["23", [TOO_LONG, TOO_LONG]]);
+  }
+});
+
+Deno.test("createInputSensor() takes a last line without an end", async () => {
+  const { send, end, text, warnings } = sensorOn();
+  await send("21.5\n22");
+  assertEquals(text(), "21.5");
+  await end();
+  assertEquals([text(), warnings], ["22", [ENDED]]);
+});
+
+Deno.test("createInputSensor() takes no end of a line that is too long", async () => {
+  const { send, end, text, warnings } = sensorOn();
+  await send("21.5\n", LONGEST, "xx", "22");
+  await end();
+  assertEquals(text(), "21.5");
+  await waitFor(() => warnings.length === 2);
+  assertEquals(warnings, [TOO_LONG, ENDED]);
+});
+
+Deno.test("createInputSensor() keeps its last reading when the input ends or fails", async () => {
+  for (const error of [undefined, new Error("Input/output error")]) {
+    const { send, end, pass, text, warnings } = sensorOn(15);
+    await send("21.5\n");
+    await end(error);
+    assertEquals(text(), "21.5");
+    assertEquals(warnings, [
+      error ? ENDED.replace(",", ' after "Error: Input/output error",') : ENDED,
+    ]);
+    pass(15_001);
+    assertEquals(text(), undefined);
+  }
+});
+
+Deno.test("createInputSensor() says that there is no reading yet", async () => {
+  const { sensor, end } = sensorOn();
+  assertEquals(sensor(), NOTHING);
+  await end();
+  assertEquals(sensor(), NOTHING);
+});
+
+Deno.test("createInputSensor() says that a reading is too old, until the next one", async () => {
+  const { sensor, send, pass, text } = sensorOn(1.5);
+  await send("21.5\n");
+  pass(1500);
+  assertEquals(text(), "21.5");
+  pass(1);
+  assertEquals(sensor(), "The last reading is 1.6 s old, more than 1.5 s");
+  pass(60_000);
+  assertEquals(sensor(), "The last reading is 61.6 s old, more than 1.5 s");
+  await send("22\n");
+  assertEquals(text(), "22");
+});
+
+Deno.test("createInputSensor() keeps a reading for ever without a limit", async () => {
+  const { send, pass, text } = sensorOn();
+  await send("21.5\n");
+  pass(1e12);
+  assertEquals(text(), "21.5");
+});
+
+Deno.test("createInputSensor() tells the same reading until the next one", async () => {
+  const { sensor, send, pass } = sensorOn();
+  await send("21.5\n");
+  const reading = sensor();
+  assertEquals(reading, { text: "21.5", time: START });
+  pass(10_000);
+  assertEquals(sensor() === reading, true);
+  await send("21.5\n");
+  assertEquals(sensor(), { text: "21.5", time: START + 10_000 });
+});
+
+Deno.test("createInputSensor() is not misled by a clock that is set", async () => {
+  for (const jump of [-1e12, 1e12]) {
+    const { sensor, send, clock, pass } = sensorOn(15);
+    await send("21.5\n");
+    pass(5000);
+    clock.date += jump;
+    const reading = sensor();
+    assertEquals(reading, { text: "21.5", time: START + jump });
+    pass(5000);
+    assertEquals(sensor() === reading, true);
+  }
+});
