@@ -1,65 +1,84 @@
-// Compiles the executables with the README's tasks and runs them. What deno
-// compile cannot download is given in the environment: DENORT_AARCH64 and
-// DENORT_X86_64 name denort's files, DENO_COMPILER a deno of their version.
+// Compiles the executables with the README's tasks, into a folder of their own,
+// and runs them. What deno compile cannot download is given in the environment:
+// DENORT_AARCH64 and DENORT_X86_64 name denort's files, DENO_COMPILER a deno of
+// their version.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { FLAGS, isMissing, output, probe, Program } from "./helpers/program.ts";
+import { Folder } from "./helpers/files.ts";
+import { lacksAddress, lacksCommand, testUnless } from "./helpers/machine.ts";
+import { get } from "./helpers/network.ts";
+import { output } from "./helpers/process.ts";
+import { probe, Program } from "./helpers/program.ts";
 import project from "../deno.json" with { type: "json" };
 
 const COMPILER = Deno.env.get("DENO_COMPILER") || Deno.execPath();
 
-/** The environment in which a processor's executable is compiled. */
-function compilerEnv(processor: string): Record<string, string> {
+/** A processor, the task that compiles for it, its number in ELF files. */
+const TARGETS = [
+  { processor: "aarch64", task: "compile", machine: 183 },
+  { processor: "x86_64", task: "compile:x86_64", machine: 62 },
+] as const;
+
+type Target = typeof TARGETS[number];
+
+const folder = await Folder.create();
+globalThis.addEventListener("unload", () => folder.remove());
+
+/** Compiles an executable. */
+function compile({ processor, task }: Target, into: string, cwd?: string) {
   const denort = Deno.env.get(`DENORT_${processor.toUpperCase()}`);
-  return denort === undefined ? {} : { DENORT_BIN: denort };
+  const env = denort ? { DENORT_BIN: denort } : undefined;
+  return output(COMPILER, ["task", "-q", task, into], { cwd, env });
 }
 
-/** Compiles an executable, and tells how it is run or why it cannot be. */
-async function compile(processor: "aarch64" | "x86_64") {
-  const native = Deno.build.arch === processor;
-  const emulator = native ? [] : [`qemu-${processor}-static`];
-  if (!native && await isMissing(emulator[0]!)) {
-    return { problem: `${emulator[0]} is not installed` };
-  }
-  const task = processor === "aarch64" ? "compile" : "compile:x86_64";
-  const env = compilerEnv(processor);
-  const made = await output(COMPILER, ["task", "-q", task], { env });
-  const run = [...emulator, `dist/datasensor-${processor}`];
-  if (made.code === 0) return { run, report: made.stdout };
-  // In CI there is no excuse
-  if (Deno.env.has("CI")) throw new Error(made.stderr);
-  return { problem: made.stderr.trim() };
-}
+const executables = await Promise.all(TARGETS.map(async (target) => {
+  const { processor } = target;
+  const file = `${folder.path}/datasensor-${processor}`;
+  const native = Deno.build.os === "linux" && Deno.build.arch === processor;
+  const emulator = native ? undefined : `qemu-${processor}-static`;
+  const run = emulator ? [emulator, file] : [file];
+  const made = await compile(target, folder.path);
+  const failed = made.code === 0
+    ? undefined
+    : `no executable for ${processor}: ${made.stderr.trim()}`;
+  const cannotRun = failed ?? (emulator && await lacksCommand(emulator));
+  return { target, file, run, report: made.stdout, failed, cannotRun, native };
+}));
 
-for (const processor of ["aarch64", "x86_64"] as const) {
-  const { problem, run = [], report = "" } = await compile(processor);
-  const [command = "", ...emulated] = run;
-  const name = `the ${processor} executable`;
-  const reason = problem ? ` (left out: ${problem})` : "";
-  const test = (does: string, fn: () => Promise<void>) =>
-    Deno.test({ name: `${name} ${does}${reason}`, ignore: !!problem, fn });
+for (const { target, file, run, report, failed, cannotRun } of executables) {
+  const name = `the ${target.processor} executable`;
 
-  test("comes with its size and digest", async () => {
-    const file = `dist/datasensor-${processor}`;
-    const [digest] = (await output("sha256sum", [file])).stdout.split(" ");
-    const { size } = await Deno.stat(file);
-    assertEquals(report, `${file}: ${size} bytes\nSHA-256 ${digest}\n`);
+  testUnless(failed, `${name} comes with its size and digest`, async () => {
+    const bytes = await Deno.readFile(file);
+    const digest = await crypto.subtle.digest("SHA-256", bytes);
+    const size = `${file}: ${bytes.length} bytes\n`;
+    const hex = new Uint8Array(digest).toHex();
+    assertEquals(report, `${size}SHA-256 ${hex}\n`);
   });
 
-  test("reports, answers, logs and stops", async () => {
-    await using program = new Program(command, [...emulated, "--port", "0"]);
+  testUnless(failed, `${name} is for that processor`, async () => {
+    using opened = await Deno.open(file);
+    const header = new Uint8Array(20);
+    await opened.read(header);
+    assertEquals(new TextDecoder().decode(header.slice(0, 4)), "\x7fELF");
+    const machine = new DataView(header.buffer).getUint16(18, true);
+    assertEquals(machine, target.machine);
+  });
+
+  testUnless(cannotRun, `${name} answers, logs and stops`, async () => {
+    using place = await Folder.create();
+    const [first, ...others] = [...run, "--port", "0"];
+    const env = { HOME: place.path, TMPDIR: place.path };
+    await using program = new Program(first!, others, { env });
     await program.listening();
     assertMatch(program.stdout, /^ \* Debug mode: on\n \* Running on all/);
-    for (const address of program.addresses) {
-      const response = await fetch(`${address}/datasensor`);
-      assertEquals(response.status, 200);
-      assertEquals(await response.text(), '"Sensor data"');
-    }
-    const { origin, addresses } = program;
-    const head = await fetch(`${origin}/datasensor`, { method: "HEAD" });
+    const response = await get(program.url);
+    assertEquals(response.status, 200);
+    assertEquals(await response.text(), '"Sensor data"');
+    const head = await get(program.url, { method: "HEAD" });
     assertEquals(head.headers.get("content-length"), "13");
     assertEquals(await head.text(), "");
-    const other = await fetch(`${origin}/other`);
+    const other = await get(`${program.origin}/other`);
     assertEquals(other.status, 404);
     await other.body?.cancel();
     const status = await program.stop("SIGTERM");
@@ -68,98 +87,77 @@ for (const processor of ["aarch64", "x86_64"] as const) {
     assertEquals(
       program.lines.map((line) => line.replace(/^.*\] /, "")),
       [
-        ...addresses.map(() => '"GET /datasensor HTTP/1.1" 200 -'),
+        '"GET /datasensor HTTP/1.1" 200 -',
         '"HEAD /datasensor HTTP/1.1" 200 -',
         '"GET /other HTTP/1.1" 404 -',
       ],
     );
+    assertEquals(place.names(), []); // no cache
   });
 
-  test("listens on every address that --host offers", async () => {
-    for (const host of ["::", "127.0.0.1", "::1", "localhost"]) {
-      const args = [...emulated, "--port", "0", "--host", host];
-      await using program = new Program(command, args);
-      await program.listening();
-      const response = await fetch(`${program.origin}/datasensor`);
-      assertEquals(await response.text(), '"Sensor data"');
-    }
-  });
+  const hosts = ["::", "127.0.0.1", "::1", "localhost"];
+  testUnless(
+    cannotRun ?? lacksAddress("::1"),
+    `${name} listens on every address that --host offers`,
+    async () => {
+      await Promise.all(hosts.map(async (host) => {
+        const [first, ...others] = [...run, "--port", "0", "--host", host];
+        await using program = new Program(first!, others);
+        await program.listening();
+        const response = await get(program.url);
+        assertEquals(await response.text(), '"Sensor data"');
+      }));
+    },
+  );
 
-  test("refuses an address that its permissions do not allow", async () => {
-    const args = [...emulated, "--host", "192.0.2.7"];
-    const { code, stdout, stderr } = await output(command, args);
-    assertEquals([code, stdout], [1, ""]);
-    assertMatch(
-      stderr,
-      /^Cannot listen on "192\.0\.2\.7".*permission.*\n.*\n$/,
-    );
-  });
-
-  test("knows --version, --help and wrong usage", async () => {
-    const version = await output(command, [...emulated, "--version"]);
-    assertEquals([version.code, version.stdout], [0, `${project.version}\n`]);
-    const help = await output(command, [...emulated, "--help"]);
-    assertEquals([help.code, help.stdout.slice(0, 17)], [
-      0,
-      "Usage: datasensor",
-    ]);
-    const wrong = await output(command, [...emulated, "--foo"]);
-    assertEquals([wrong.code, wrong.stdout], [2, ""]);
-    assertMatch(wrong.stderr, /^Unknown flag "--foo"\n/);
-  });
+  testUnless(
+    cannotRun,
+    `${name} refuses an address that its permissions do not allow`,
+    async () => {
+      const [first, ...others] = [...run, "--host", "192.0.2.7"];
+      const { code, stdout, stderr } = await output(first!, others);
+      assertEquals([code, stdout], [1, ""]);
+      assertMatch(
+        stderr,
+        /^Cannot listen on "192\.0\.2\.7".*permission.*\n.*\n$/,
+      );
+    },
+  );
 }
 
-const NATIVE = `dist/datasensor-${Deno.build.arch}`;
-const compiled = await Deno.stat(NATIVE).then(() => true, () => false);
+const { target, file, cannotRun } = executables.find(({ native }) => native) ??
+  { ...executables[0]!, cannotRun: "no executable is for this machine" };
 
-Deno.test({
-  name: "an executable can do nothing but answer (needs denort)",
-  ignore: !compiled,
-  fn: async () => {
-    const file = "dist/permissions_probe";
-    const args = ["compile", ...FLAGS, "--output", file];
-    const env = compilerEnv(Deno.build.arch);
-    const made = await output(
-      COMPILER,
-      [...args, "tests/helpers/permissions_probe.ts"],
-      { env },
+testUnless(
+  cannotRun,
+  "an executable knows --version, --help and wrong usage",
+  async () => {
+    const [version, help, wrong] = await Promise.all(
+      ["--version", "--help", "--foo"].map((flag) => output(file, [flag])),
     );
-    assertEquals([made.code, made.stderr], [0, ""]);
-    await using program = new Program(file, []);
-    assertEquals(await probe(program), []);
+    assertEquals([version!.code, version!.stdout], [0, `${project.version}\n`]);
+    assertEquals(help!.code, 0);
+    assertMatch(help!.stdout, /^Usage: datasensor/);
+    assertEquals([wrong!.code, wrong!.stdout], [2, ""]);
+    assertMatch(wrong!.stderr, /^Unknown flag "--foo"\n/);
   },
+);
+
+testUnless(cannotRun, "an executable can do nothing but answer", async () => {
+  using copy = await Folder.ofProject();
+  const main = `${copy.path}/main.ts`;
+  await Deno.copyFile("tests/helpers/permissions_probe.ts", main);
+  const { code, stderr } = await compile(target, copy.path, copy.path);
+  assertEquals(code, 0, stderr);
+  const probed = `${copy.path}/datasensor-${target.processor}`;
+  await using program = new Program(probed, []);
+  assertEquals(await probe(program), []);
 });
 
-Deno.test("compile says in one sentence that it cannot download denort", async () => {
-  const info = await output(Deno.execPath(), ["info", "--json"]);
-  const { denoDir } = JSON.parse(info.stdout);
-  // All that is cached but for denort, and a proxy that does not answer
-  const cache = await Deno.makeTempDir();
-  try {
-    for await (const { name } of Deno.readDir(denoDir)) {
-      if (name === "dl") continue;
-      await Deno.symlink(`${denoDir}/${name}`, `${cache}/${name}`);
-    }
-    const { code, stderr } = await output(
-      Deno.execPath(),
-      ["task", "-q", "compile"],
-      { env: { DENO_DIR: cache, HTTPS_PROXY: "http://127.0.0.1:9" } },
-    );
-    assertEquals([code, stderr.trim().split("\n").at(-1)], [
-      1,
-      `Cannot download denort for Deno ${Deno.version.deno}, of which the ` +
-      "executable is made: name a file that holds it in DENORT_BIN",
-    ]);
-  } finally {
-    await Deno.remove(cache, { recursive: true });
-  }
-});
-
-Deno.test({
-  name: "an executable needs nothing of the file system but itself " +
-    "(needs denort, and root for a namespace)",
-  ignore: !compiled || (Deno.uid() !== 0 && !Deno.env.has("CI")),
-  fn: async () => {
+testUnless(
+  cannotRun ?? await lacksNamespaces(),
+  "an executable needs nothing of the file system but itself",
+  async () => {
     // Nobody, in an empty folder, without a HOME or a place to write
     await using program = new Program("unshare", [
       "--mount",
@@ -174,12 +172,49 @@ Deno.test({
       exec env -i setpriv --reuid=65534 --regid=65534 --clear-groups \\
         --no-new-privs /mnt/datasensor --port 0`,
       "sh",
-      NATIVE,
+      file,
     ]);
     await program.listening();
-    const response = await fetch(`${program.origin}/datasensor`);
+    const response = await get(program.url);
     assertEquals(await response.text(), '"Sensor data"');
     assertEquals((await program.stop()).code, 0);
     assertEquals(program.stderr, "");
   },
+);
+
+async function lacksNamespaces(): Promise<string | undefined> {
+  const missing = await lacksCommand("unshare") ??
+    await lacksCommand("setpriv");
+  if (missing) return missing;
+  const { code } = await output("unshare", ["--mount", "true"]);
+  return code === 0 ? undefined : "a file system of its own takes root";
+}
+
+/** Runs the task `compile` where denort is not cached and nobody sends it. */
+async function compileWithoutDenort(into: string) {
+  const info = await output(Deno.execPath(), ["info", "--json"]);
+  const { denoDir } = JSON.parse(info.stdout);
+  using cache = await Folder.create();
+  for await (const { name } of Deno.readDir(denoDir)) {
+    if (name === "dl") continue;
+    await Deno.symlink(`${denoDir}/${name}`, `${cache.path}/${name}`);
+  }
+  const env = { DENO_DIR: cache.path, HTTPS_PROXY: "http://127.0.0.1:9" };
+  const run = [Deno.execPath(), "task", "-q", "compile", into];
+  return await output("env", ["-u", "DENORT_BIN", ...run], { env });
+}
+
+Deno.test("compile says in one sentence that it cannot download denort, and leaves what there is", async () => {
+  using place = await Folder.create();
+  const earlier = `${place.path}/datasensor-aarch64`;
+  await Deno.writeTextFile(earlier, "an earlier executable");
+  const { code, stderr } = await compileWithoutDenort(place.path);
+  assertEquals(code, 1);
+  assertEquals(stderr.trim().split("\n").slice(-2), [
+    `Compiling ${earlier} with Deno ${Deno.version.deno}`,
+    `Cannot download denort for Deno ${Deno.version.deno}, of which the ` +
+    "executable is made: name a file that holds it in DENORT_BIN",
+  ]);
+  assertEquals(await Deno.readTextFile(earlier), "an earlier executable");
+  assertEquals(place.names(), ["datasensor-aarch64"]);
 });

@@ -3,13 +3,8 @@ import type { Logger } from "@std/log/logger";
 import { withAccessLog } from "../src/access_log.ts";
 import { DEFAULTS } from "../src/config.ts";
 import { createConsole } from "../src/console.ts";
-import { delay } from "../src/delay.ts";
 import { runServer } from "../src/server.ts";
-import { exchange, Program, waitFor } from "./helpers/program.ts";
-
-const GET = "GET /datasensor HTTP/1.1\r\nHost: board\r\n";
-const HALF_BODY = "POST /datasensor HTTP/1.1\r\nHost: board\r\n" +
-  "Content-Length: 9\r\n\r\n{";
+import { get } from "./helpers/network.ts";
 
 const CONFIG = { ...DEFAULTS, hostname: "127.0.0.1", port: 0 };
 
@@ -37,7 +32,7 @@ async function fail(levelName: "DEBUG" | "INFO", cors = false) {
   );
   await flush();
   const [, origin] = printed.match(/Running on (\S+)/)!;
-  const response = await fetch(origin!);
+  const response = await get(origin!);
   const body = await response.json();
   stop.abort();
   await running;
@@ -207,118 +202,3 @@ Deno.test("runServer() ends when it is stopped while it waits to listen again", 
   await running;
   assertEquals(calls, 1);
 });
-
-Deno.test("the program stops whatever its clients do", async () => {
-  await using program = await Program.start();
-  const { port } = program;
-  using _idle = await Deno.connect({ port });
-  using keptAlive = await Deno.connect({ port });
-  using halfHeader = await Deno.connect({ port });
-  using halfBody = await Deno.connect({ port });
-  const encoder = new TextEncoder();
-  await keptAlive.write(encoder.encode(`${GET}\r\n`));
-  await halfHeader.write(encoder.encode(GET));
-  await halfBody.write(encoder.encode(HALF_BODY));
-  await program.waitForLines(2);
-  const ended = await Promise.race([
-    program.stop().then(({ code }) => code),
-    delay(5000).then(() => "not within 5 s"),
-  ]);
-  assertEquals(ended, 0);
-  assertEquals(program.lines.length, 2);
-});
-
-Deno.test("the program ends at once on a second signal, but not within 0.5 s", async () => {
-  for (
-    const [first, second] of [["SIGTERM", "SIGTERM"], [
-      "SIGINT",
-      "SIGTERM",
-    ]] as const
-  ) {
-    await using program = await Program.start();
-    using halfBody = await Deno.connect({ port: program.port });
-    await halfBody.write(new TextEncoder().encode(HALF_BODY));
-    await program.waitForLines(1);
-    const start = performance.now();
-    program.kill(first);
-    // A terminal's Ctrl+C arrives twice, and so do these
-    const kill = setInterval(() => program.kill(second), 20);
-    const { signal } = await program.end();
-    clearInterval(kill);
-    assertEquals(signal, second);
-    assertEquals(performance.now() - start > 450, true);
-  }
-});
-
-const FLOODS = {
-  "are idle": "",
-  "stop within a header": GET,
-  "are kept alive": `${GET}\r\n`,
-  "stop within a body": HALF_BODY,
-};
-
-/** How many connections a flood holds: more than the program may have. */
-const HELD = 500;
-
-/** Opens connections as fast as it can, until it is stopped. */
-async function flood(port: number, request: string, signal: AbortSignal) {
-  const bytes = new TextEncoder().encode(request);
-  const held: Deno.Conn[] = [];
-  while (!signal.aborted) {
-    try {
-      const connection = await Deno.connect({ port });
-      held.push(connection);
-      if (request !== "") await connection.write(bytes);
-    } catch {
-      await delay(1); // refused
-    }
-    // The oldest are long closed by the server
-    if (held.length > HELD) held.shift()?.close();
-  }
-  return held;
-}
-
-/** Asks over a new connection, again when that fails, and tells how long, in ms. */
-async function askPatiently(port: number): Promise<number> {
-  const start = performance.now();
-  await waitFor(async () => {
-    try {
-      const response = await exchange(port, `${GET}Connection: close\r\n\r\n`);
-      return response.endsWith('\r\n\r\n"Sensor data"');
-    } catch {
-      return false; // refused or reset
-    }
-  });
-  return performance.now() - start;
-}
-
-for (const [kind, request] of Object.entries(FLOODS)) {
-  Deno.test(`the program answers during a flood of connections that ${kind}`, async () => {
-    await using program = await Program.start([], {
-      wrap: ["sh", "-c", 'ulimit -n 128; exec "$@"', "sh"],
-    });
-    const { port } = program;
-    const stop = new AbortController();
-    const floods = [1, 2, 3].map(() => flood(port, request, stop.signal));
-    await program.waitFor(() => program.stdout.includes("WARN"));
-    const asked: Promise<number>[] = [];
-    for (let i = 0; i < 20; i++) {
-      asked.push(askPatiently(port));
-      await delay(100);
-    }
-    const slow = (await Promise.all(asked)).filter((time) => time > 2000);
-    assertEquals(slow, []);
-    assertEquals(await askPatiently(port) < 2000, true); // still held
-    stop.abort();
-    for (const held of await Promise.all(floods)) {
-      for (const connection of held) connection.close();
-    }
-    assertEquals(await askPatiently(port) < 2000, true);
-    assertEquals((await program.stop()).code, 0);
-    assertEquals(program.stdout.match(/WARN.*/g), [
-      "WARN Closed all connections to listen again after " +
-      '"Http: Error: Too many open files (os error 24)"',
-    ]);
-    assertEquals(program.stderr, "");
-  });
-}

@@ -2,15 +2,11 @@
 // server runs on the first core and wrk on the second, in alternating rounds.
 
 import { type Load, load, print, requireWrk } from "./load.ts";
-import {
-  command,
-  DEADLINE,
-  freePort,
-  output,
-  Program,
-  residentMemory,
-} from "../helpers/program.ts";
-import { delay } from "../../src/delay.ts";
+import { residentMemory } from "../helpers/machine.ts";
+import { freePort } from "../helpers/network.ts";
+import { output } from "../helpers/process.ts";
+import { command, Program } from "../helpers/program.ts";
+import { DEADLINE, delay } from "../helpers/wait.ts";
 
 const ROUNDS = 21;
 const ROUND_SECONDS = 1;

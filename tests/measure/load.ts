@@ -1,6 +1,6 @@
 // Puts servers under load and measures them, for the tasks bench and soak.
 
-import { output } from "../helpers/program.ts";
+import { output } from "../helpers/process.ts";
 
 /** What wrk measured in one run. */
 export interface Load {

@@ -1,13 +1,9 @@
 // Serves a million requests and looks whether memory or descriptors grow.
 
 import { load, print, requireWrk } from "./load.ts";
-import {
-  command,
-  countDescriptors,
-  Program,
-  residentMemory,
-  waitFor,
-} from "../helpers/program.ts";
+import { countDescriptors, residentMemory } from "../helpers/machine.ts";
+import { command, findAddresses, Program } from "../helpers/program.ts";
+import { waitFor } from "../helpers/wait.ts";
 
 const REQUESTS = 1_000_000;
 
@@ -25,10 +21,9 @@ async function soak(file: string): Promise<boolean> {
   const args = command(["--port", "0"]).flat();
   await using program = Program.appendingTo(file, args);
   const { pid } = program;
-  const origin = () =>
-    Deno.readTextFileSync(file).match(/http:\/\/127\.0\.0\.1:\d+/)?.[0];
-  await waitFor(() => origin() !== undefined);
-  const url = `${origin()}/datasensor`;
+  const address = () => findAddresses(Deno.readTextFileSync(file))[0];
+  await waitFor(() => address() !== undefined);
+  const url = new URL("/datasensor", address()).href;
   const idle = await countDescriptors(pid);
   let requests = 0;
   let first;

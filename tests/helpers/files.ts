@@ -1,0 +1,39 @@
+// Files that are gone after a test.
+
+import { output } from "./process.ts";
+
+/** A temporary folder. */
+export class Folder implements Disposable {
+  static async create(): Promise<Folder> {
+    // Its real path, as the system's temporary folder may be a link
+    return new Folder(await Deno.realPath(await Deno.makeTempDir()));
+  }
+
+  /** Creates one with a copy of what the tasks need. */
+  static async ofProject(): Promise<Folder> {
+    const folder = await Folder.create();
+    const { code, stderr } = await output("sh", [
+      "-ec",
+      'cp -R "$@" "$0"; chmod -R u+w "$0"', // what it copied may be read-only
+      folder.path,
+      ...["deno.json", "deno.lock", "main.ts", "src", "tests", ".tools"],
+    ]);
+    if (code !== 0) throw new Error(stderr);
+    return folder;
+  }
+
+  private constructor(readonly path: string) {}
+
+  /** The names of what is in it. */
+  names(): string[] {
+    return [...Deno.readDirSync(this.path)].map(({ name }) => name);
+  }
+
+  remove(): void {
+    Deno.removeSync(this.path, { recursive: true });
+  }
+
+  [Symbol.dispose](): void {
+    this.remove();
+  }
+}

@@ -1,0 +1,150 @@
+// Runs commands, and ends them.
+
+import { DEADLINE, waitFor, within } from "./wait.ts";
+
+/** How long a command may take, in ms: one that should end may serve. */
+const COMMAND_DEADLINE = 120_000;
+
+// Whom the tests ask is on this machine: no proxy stands between
+for (const name of ["NO_PROXY", "no_proxy"]) {
+  const others = Deno.env.get(name)?.split(",") ?? [];
+  const hosts = new Set([...others, "127.0.0.1", "::1", "localhost"]);
+  Deno.env.set(name, [...hosts].join(","));
+}
+
+/** What a process that ended has left. */
+export interface Output {
+  code: number;
+  signal: Deno.Signal | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** How a process is started. */
+export interface ProcessOptions {
+  cwd?: string;
+  env?: Record<string, string>;
+  /** Whether it starts others, which are to end with it. */
+  startsOthers?: boolean;
+}
+
+/** Runs a command to its end, or ends it. */
+export async function output(
+  command: string,
+  args: string[],
+  options: ProcessOptions = {},
+): Promise<Output> {
+  await using process = new Process(command, args, options);
+  const { code, signal } = await process.end(COMMAND_DEADLINE);
+  const { stdout, stderr } = process;
+  return { code, signal, stdout, stderr };
+}
+
+/** A started process. */
+export class Process implements AsyncDisposable {
+  /** All that it printed so far. */
+  stdout = "";
+  stderr = "";
+  /** Resolves when it has ended, whatever of its output is unread. */
+  readonly ended: Promise<Deno.CommandStatus>;
+  readonly #child: Deno.ChildProcess;
+  readonly #startsOthers: boolean;
+  readonly #readStdout: Promise<void>;
+  readonly #done: Promise<Deno.CommandStatus>; // and all its output is read
+  #status: Deno.CommandStatus | undefined; // when it is done
+  #reading = Promise.resolve();
+  #closing = false;
+
+  constructor(command: string, args: string[], options: ProcessOptions = {}) {
+    const { cwd, env, startsOthers = false } = options;
+    this.#startsOthers = startsOthers;
+    this.#child = new Deno.Command(command, {
+      args,
+      cwd,
+      env: { NO_COLOR: "1", ...env },
+      detached: startsOthers, // they become a process group
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    this.ended = this.#child.status;
+    this.#readStdout = this.#collect("stdout");
+    const readAll = [this.#readStdout, this.#collect("stderr")];
+    this.#done = Promise.all(readAll).then(() => this.ended);
+    this.#done.then((status) => this.#status = status);
+  }
+
+  async #collect(name: "stdout" | "stderr"): Promise<void> {
+    const stream = this.#child[name].pipeThrough(new TextDecoderStream());
+    for await (const text of stream) {
+      this[name] += text;
+      await this.#reading;
+      if (this.#closing) break;
+    }
+  }
+
+  get pid(): number {
+    return this.#child.pid;
+  }
+
+  /** Stops to read what it prints. */
+  pause(): void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#reading = promise;
+    this.resume = resolve;
+  }
+
+  /** Reads on. */
+  resume: () => void = () => {};
+
+  /** Goes away at its next line, as `head` does. */
+  closeConsole(): void {
+    this.#closing = true;
+    this.#readStdout.then(() => this.consoleIsClosed = true);
+  }
+
+  consoleIsClosed = false;
+
+  /**
+   * Waits for a condition, and fails with what it printed; at once when it has
+   * ended.
+   */
+  async waitFor(condition: () => boolean | Promise<boolean>): Promise<void> {
+    await waitFor(async () => {
+      const status = this.#status;
+      if (await condition()) return true;
+      if (status === undefined) return false;
+      throw new Error(`It ended with ${status.code}: ${this.#printed()}`);
+    }, () => this.#printed());
+  }
+
+  #printed(): string {
+    return this.stdout.slice(-2000) + this.stderr.slice(-2000);
+  }
+
+  kill(signal: Deno.Signal): void {
+    this.#child.kill(signal);
+  }
+
+  /** Waits for its end, with all its output read. */
+  async end(limit = DEADLINE): Promise<Deno.CommandStatus> {
+    const explain = () => `it does not end: ${this.#printed()}`;
+    return await within(this.#done, explain, limit);
+  }
+
+  /** Sends a signal, and waits for its end. */
+  async stop(signal: Deno.Signal = "SIGTERM"): Promise<Deno.CommandStatus> {
+    this.kill(signal);
+    return await this.end();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      Deno.kill(this.#startsOthers ? -this.pid : this.pid, "SIGKILL");
+    } catch {
+      // It has ended
+    }
+    this.resume();
+    await this.end();
+  }
+}
