@@ -34,8 +34,8 @@ export function parseCommand(args: readonly string[]): Command {
     if (!flag) return usage(`Unknown flag ${JSON.stringify(name)}`);
     const value = inline ?? (flag.value ? rest.next().value : undefined) ?? "";
     const isAllowed = flag.value || inline === undefined;
-    const change = isAllowed ? flag.set(value, name) : undefined;
-    if (!change) {
+    const change = flag.set?.(value, name) ?? (flag.print && {});
+    if (!isAllowed || !change) {
       const rule = flag.value ? `needs ${flag.needs}` : "takes no value";
       return usage(`${name} ${rule}, not ${JSON.stringify(value)}`);
     }

@@ -7,18 +7,18 @@ import { type Config, DEFAULTS } from "./config.ts";
 /** A flag of the command line. */
 export interface Flag {
   names: string[];
-  /** What stands for the flag's value in the help text, if it has one. */
+  /** What stands for its value in the help text, if it takes one. */
   value?: string;
   /** What the value must be. */
   needs?: string;
-  help: string[];
-  /** The flag without which this one means nothing. */
+  help: string;
+  /** The flag without which it means nothing. */
   with?: string;
-  /** The flag that contradicts this one. */
+  /** The flag that it contradicts. */
   without?: string;
-  /** Returns what the flag changes, or undefined for a wrong value. */
-  set(value: string, name: string): Partial<Config> | undefined;
-  /** Returns what to print instead of serving. */
+  /** Returns what it changes, or undefined for a wrong value. */
+  set?(value: string, name: string): Partial<Config> | undefined;
+  /** Returns what is printed instead of serving. */
   print?(): string;
 }
 
@@ -28,34 +28,30 @@ export const FLAGS: Flag[] = [
     names: ["--host"],
     value: "ADDRESS",
     needs: "an address",
-    help: [
-      "listen on 0.0.0.0, ::, 127.0.0.1, ::1 or localhost",
-      `(default ${DEFAULTS.hostname}: every IPv4 address of this machine)`,
-    ],
-    set: (value) => value ? { hostname: value } : undefined,
+    help: `listen on 0.0.0.0, ::, 127.0.0.1, ::1 or localhost
+(default ${DEFAULTS.hostname}: every IPv4 address of this machine)`,
+    set: (hostname) => hostname ? { hostname } : undefined,
   },
   {
     names: ["--port"],
     value: "PORT",
     needs: "a whole number from 0 to 65535",
-    help: [
-      `listen on this port; 0 takes a free one (default ${DEFAULTS.port})`,
-    ],
-    set: (value) =>
-      /^\d+$/.test(value) && Number(value) <= 65535
-        ? { port: Number(value) }
-        : undefined,
+    help: `listen on this port; 0 takes a free one (default ${DEFAULTS.port})`,
+    set: (value) => {
+      const port = /^\d+$/.test(value) ? Number(value) : Infinity;
+      return port <= 65535 ? { port } : undefined;
+    },
   },
   {
     names: ["--message"],
     value: "TEXT",
     needs: "a text",
-    help: [`answer with this text (default "${DEFAULTS.message}")`],
-    set: (value) => value ? { message: value } : undefined,
+    help: `answer with this text (default "${DEFAULTS.message}")`,
+    set: (message) => message ? { message } : undefined,
   },
   {
     names: ["--stdin"],
-    help: ["answer with the last line of standard input"],
+    help: "answer with the last line of standard input",
     without: "--message",
     set: () => ({ stdin: true }),
   },
@@ -63,50 +59,40 @@ export const FLAGS: Flag[] = [
     names: ["--max-age"],
     value: "SECONDS",
     needs: "a number above 0",
-    help: ["answer 503 when that line is older (default: it may be)"],
+    help: "answer 503 when that line is older (default: it may be)",
     with: "--stdin",
-    set: (value) =>
-      /^\d+(\.\d+)?$/.test(value) && Number(value) > 0
-        ? { maxAge: Number(value) }
-        : undefined,
+    set: (value) => {
+      const maxAge = /^\d+(\.\d+)?$/.test(value) ? Number(value) : 0;
+      return maxAge > 0 ? { maxAge } : undefined;
+    },
   },
   {
     names: ["--cors"],
-    help: ["let pages of any other site read the answers"],
+    help: "let pages of any other site read the answers",
     set: () => ({ cors: true }),
   },
   {
     names: ["--debug", "--no-debug"],
-    help: [
-      "show the stack of an error on the console, or do not",
-      "(default --debug)",
-    ],
+    help: `show the stack of an error on the console, or do not
+(default --debug)`,
     set: (_, name) => ({ debug: name === "--debug" }),
   },
-  {
-    names: ["-h", "--help"],
-    help: ["print this text"],
-    set: () => ({}),
-    print: () => HELP,
-  },
+  { names: ["-h", "--help"], help: "print this text", print: () => HELP },
   {
     names: ["--version"],
-    help: ["print the version"],
-    set: () => ({}),
+    help: "print the version",
     print: () => project.version,
   },
 ];
 
-/** The text of `--help`. */
+/** The text of `--help`, in two columns. */
 export const HELP = `Usage: datasensor [flags]
 
 Serves a piece of sensor data as one JSON string at /datasensor.
 
-${FLAGS.map(formatHelp).join("\n")}`;
-
-/** Formats a flag's lines of the help text, in two columns. */
-function formatHelp({ names, value, help }: Flag): string {
-  const form = names.join(", ") + (value ? ` ${value}` : "");
-  return help.map((line, index) => `  ${(index ? "" : form).padEnd(21)}${line}`)
-    .join("\n");
-}
+${
+  FLAGS.map(({ names, value, help }) => {
+    const form = names.join(", ") + (value ? ` ${value}` : "");
+    return `  ${form.padEnd(21)}${help.replace("\n", `\n${" ".repeat(23)}`)}`;
+  }).join("\n")
+}`;

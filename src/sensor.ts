@@ -1,6 +1,7 @@
 // What the sensor says: a fixed text, or the last line of standard input.
 
 import type { Logger } from "@std/log/logger";
+import { delay } from "./delay.ts";
 
 /** What a sensor has said. */
 export interface Reading {
@@ -15,14 +16,13 @@ export interface Reading {
  */
 export type Sensor = () => Reading | string;
 
-/** What bytes are read from, as from `Deno.stdin`. */
-export interface Input {
-  /** Returns how many bytes it has put there, or null at the input's end. */
-  read(bytes: Uint8Array): Promise<number | null>;
-}
+/** What is read, as `Deno.stdin` is. */
+export type Input = Pick<typeof Deno.stdin, "read">;
 
 /** The longest line that is a reading, in bytes, without its LF. */
 export const MAX_LENGTH = 64 * 1024;
+
+const PAUSE = 5; // between two reads, in ms: an endless input leaves time for requests
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -91,15 +91,14 @@ async function* readLastLines(
   for (;;) {
     const count = await input.read(buffer.subarray(length));
     if (count === null) break;
-    const begun = length;
     length += count;
-    const end = buffer.subarray(begun, length).lastIndexOf(LF) + 1;
+    const end = buffer.subarray(0, length).lastIndexOf(LF) + 1;
     if (end > 0) {
       const start = isTooLong ? buffer.indexOf(LF) + 1 : 0;
-      const line = lastLine(buffer.subarray(start, begun + end));
+      const line = lastLine(buffer.subarray(start, end));
       if (line !== undefined) yield line;
-      buffer.copyWithin(0, begun + end, length);
-      length -= begun + end;
+      buffer.copyWithin(0, end, length);
+      length -= end;
       isTooLong = false;
     }
     if (length === buffer.length && !isTooLong) {
@@ -109,6 +108,7 @@ async function* readLastLines(
       isTooLong = true;
     }
     if (isTooLong) length = 0;
+    await delay(PAUSE);
   }
   const line = lastLine(buffer.subarray(0, length));
   if (line !== undefined) yield line;
