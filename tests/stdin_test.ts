@@ -1,0 +1,267 @@
+// Readings from standard input, whatever it is, and what becomes of them.
+
+import { assertEquals, assertMatch } from "@std/assert";
+import { Folder } from "./helpers/files.ts";
+import { lacksCommand, lacksFile, testUnless } from "./helpers/machine.ts";
+import { get, receive, send } from "./helpers/network.ts";
+import { output, Process } from "./helpers/process.ts";
+import { FLAGS, Program } from "./helpers/program.ts";
+import { GET } from "./helpers/requests.ts";
+import { within } from "./helpers/wait.ts";
+
+const ENDED = "WARN The sensor's input has ended, no new reading will come";
+
+/** The program, and the FIFO that it reads. */
+interface Fed extends AsyncDisposable {
+  program: Program;
+  /** Opens the FIFO as a sensor does, to write and to close it. */
+  sensor: Deno.FsFile;
+  write(text: string): Promise<void>;
+}
+
+/** Starts the program with a FIFO as its standard input, opened as told. */
+async function startFed(open: "<" | "<>", ...args: string[]): Promise<Fed> {
+  await using stack = new AsyncDisposableStack();
+  const folder = stack.use(await Folder.create());
+  const fifo = `${folder.path}/sensor`;
+  const { code, stderr } = await output("mkfifo", [fifo]);
+  if (code !== 0) throw new Error(stderr);
+  const wrap = ["sh", "-c", `exec "$@" ${open}"$0"`, fifo];
+  const starting = Program.start(["--stdin", ...args], { wrap });
+  // Waits until the other end is open
+  const sensor = stack.use(await Deno.open(fifo, { write: true }));
+  const program = stack.use(await starting);
+  const owned = stack.move();
+  return {
+    program,
+    sensor,
+    async write(text) {
+      const bytes = new TextEncoder().encode(text);
+      for (let sent = 0; sent < bytes.length;) {
+        sent += await sensor.write(bytes.subarray(sent));
+      }
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Asks, and returns the answer: what the sensor says, or why it says nothing. */
+async function ask(program: Program): Promise<string> {
+  const response = await get(program.url);
+  const said = await response.json();
+  assertEquals(response.status, typeof said === "string" ? 200 : 503);
+  return typeof said === "string" ? said : said.detail;
+}
+
+/** Asks until the answer is this one. */
+async function waitForAnswer(program: Program, answer: string): Promise<void> {
+  await program.waitFor(async () => await ask(program) === answer);
+}
+
+async function waitForLine(program: Program, line: string): Promise<void> {
+  await program.waitFor(() => program.lines.includes(line));
+}
+
+const NOTHING = "The sensor has sent nothing yet";
+
+for (const open of ["<", "<>"] as const) {
+  const input = open === "<" ? "a pipe" : "a FIFO opened both ways";
+  Deno.test(`--stdin answers with the last line that comes through ${input}`, async () => {
+    await using fed = await startFed(open);
+    const { program, write } = fed;
+    assertEquals(await ask(program), NOTHING);
+    const before = Math.floor(Date.now() / 1000) * 1000;
+    await write("21.5\n22 °C\r\n\n23");
+    await waitForAnswer(program, "22 °C");
+    const response = await get(program.url);
+    assertEquals(await response.text(), '"22 °C"');
+    const time = Date.parse(response.headers.get("last-modified")!);
+    assertEquals(before <= time && time <= Date.now(), true);
+    const head = await get(program.url, { method: "HEAD" });
+    assertEquals(head.headers.get("content-length"), '"22 °C"'.length + 1 + "");
+    assertEquals(
+      head.headers.get("last-modified"),
+      response.headers.get("last-modified"),
+    );
+    await write(".5\n");
+    await waitForAnswer(program, "23.5");
+    assertEquals(program.stdout.includes("22"), false); // no reading is logged
+    assertEquals((await program.stop()).code, 0);
+    assertEquals(program.stderr, "");
+  });
+}
+
+Deno.test("--stdin answers with the last reading when the input has ended", async () => {
+  await using fed = await startFed("<");
+  const { program, sensor, write } = fed;
+  await write("21.5\n22"); // a last line without its end
+  sensor.close();
+  await waitForLine(program, ENDED);
+  assertEquals(await ask(program), "22");
+  assertEquals(program.stdout.match(/WARN/g)?.length, 1);
+});
+
+Deno.test("--stdin --max-age answers 503 when a reading is too old, until the next", async () => {
+  await using fed = await startFed("<", "--max-age", "0.5");
+  const { program, write } = fed;
+  for (const reading of ["21.5", "22"]) {
+    await write(`${reading}\n`);
+    // On a busy machine it may be old before it is seen
+    await program.waitFor(async () => await ask(program) !== NOTHING);
+    await program.waitFor(async () => (await ask(program)).endsWith("0.5 s"));
+    assertMatch(
+      await ask(program),
+      /^The last reading is \d+(\.\d)? s old, more than 0\.5 s$/,
+    );
+  }
+  const head = await get(program.url, { method: "HEAD" });
+  assertEquals([head.status, await head.text()], [503, ""]);
+});
+
+const INPUTS: [input: string, redirection: string, answer: string][] = [
+  ["nothing", "</dev/null", NOTHING],
+  ["a closed descriptor", "<&-", NOTHING],
+  ["a file", "<deno.json", "}"],
+  ["what cannot be read", "<src", NOTHING],
+];
+
+for (const [input, redirection, answer] of INPUTS) {
+  Deno.test(`--stdin serves with ${input} as its standard input`, async () => {
+    const wrap = ["sh", "-c", `exec "$@" ${redirection}`, "sh"];
+    await using program = await Program.start(["--stdin"], { wrap });
+    await waitForAnswer(program, answer);
+    await program.waitFor(() => program.stdout.includes("WARN"));
+    assertMatch(
+      program.stdout.match(/WARN.*/)![0],
+      redirection === "<src"
+        ? /^WARN The sensor's input has ended after ".*directory.*", no new/
+        : /^WARN The sensor's input has ended, no new reading will come$/,
+    );
+    assertEquals((await program.stop()).code, 0);
+  });
+}
+
+// Others than Linux's know other flags
+const noTerminal = Deno.build.os === "linux"
+  ? await lacksCommand("script")
+  : "script is another one here";
+
+testUnless(
+  noTerminal,
+  "--stdin answers with a line that is typed",
+  async () => {
+    using folder = await Folder.create();
+    const fifo = `${folder.path}/keys`;
+    await output("mkfifo", [fifo]);
+    const wrap = ["sh", "-c", 'exec script -qec "$*" /dev/null <"$0"', fifo];
+    const starting = Program.start(["--stdin"], { wrap, startsOthers: true });
+    using keys = await Deno.open(fifo, { write: true });
+    await using program = await starting;
+    await keys.write(new TextEncoder().encode("21.5\r"));
+    await waitForAnswer(program, "21.5");
+    await keys.write(new TextEncoder().encode("\x03"));
+    assertEquals((await program.end()).code, 0); // although a read is pending
+  },
+);
+
+for (const flag of ["--debug", "--no-debug"]) {
+  testUnless(
+    noTerminal,
+    `--stdin ends with 1 on an error nobody foresaw (${flag})`,
+    async () => {
+      const run = ["run", ...FLAGS, "tests/helpers/failing_main.ts"];
+      const words = [Deno.execPath(), ...run, "--port=0", "--stdin", flag];
+      using folder = await Folder.create();
+      const fifo = `${folder.path}/keys`;
+      await output("mkfifo", [fifo]);
+      await using program = new Process("sh", [
+        "-c",
+        'exec script -qec "$*" /dev/null <>"$0"', // a terminal: see fail()
+        fifo,
+        ...words,
+      ], { startsOthers: true });
+      assertEquals((await program.end()).code, 1);
+      assertMatch(program.stdout, /\nTypeError: Nobody foresaw this\r\n +at /);
+    },
+  );
+}
+
+testUnless(
+  await lacksFile("/proc/self/status"),
+  "--stdin drops a line without an end, in bounded memory",
+  async () => {
+    await using fed = await startFed("<");
+    const { program, write } = fed;
+    const mostMemory = async () => {
+      const file = `/proc/${program.pid}/status`;
+      const { stdout } = await output("grep", ["VmHWM", file]);
+      return Number(stdout.match(/(\d+) kB/)![1]) / 1024;
+    };
+    await write("21.5\n");
+    await waitForAnswer(program, "21.5");
+    const before = await mostMemory();
+    const megabyte = "x".repeat(1024 * 1024);
+    for (let count = 0; count < 50; count++) await write(megabyte);
+    assertEquals(await ask(program), "21.5");
+    await write("\n22\n");
+    await waitForAnswer(program, "22");
+    assertEquals(await mostMemory() < before + 20, true);
+    assertEquals(program.stdout.match(/WARN.*/g), [
+      "WARN Dropped a line of the sensor's, longer than 65536 bytes",
+    ]);
+  },
+);
+
+Deno.test("--stdin answers 50 clients with whole lines, none older than the one before", async () => {
+  const count = 1_000_000;
+  await using fed = await startFed("<");
+  const { program, write } = fed;
+  await write("line 0 end\n");
+  await waitForAnswer(program, "line 0 end");
+  let isDone = false;
+  const clients = Array.from({ length: 50 }, async () => {
+    using connection = await Deno.connect({ port: program.port });
+    let answers = 0;
+    for (let last = 0; !isDone || last < count; answers++) {
+      await send(connection, new TextEncoder().encode(GET));
+      const response = await receive(
+        connection,
+        (text) => /\r\n\r\n".*"$/.test(text),
+      );
+      const [, number] = response.match(/\r\n\r\n"line (\d+) end"$/) ?? [];
+      const current = Number(number ?? NaN);
+      if (!(current >= last)) throw new Error(`${response} after ${last}`);
+      last = current;
+    }
+    return answers;
+  });
+  let lines = "";
+  for (let number = 1; number <= count; number++) {
+    lines += `line ${number} end\n`;
+    if (number % 1000 > 0) continue;
+    await write(lines);
+    lines = "";
+  }
+  isDone = true;
+  const all = await within(Promise.all(clients), () => "the last line");
+  assertEquals(all.every((answers) => answers > 1), true);
+});
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  Deno.test(`--stdin does not keep the program from ending on ${signal}`, async () => {
+    await using fed = await startFed("<>");
+    const { program } = fed;
+    await ask(program);
+    program.kill(signal);
+    const late = () => "it should have ended within 1.5 s";
+    assertEquals((await within(program.ended, late, 1500)).code, 0);
+  });
+}
+
+Deno.test("the program reads no standard input without --stdin", async () => {
+  const wrap = ["sh", "-c", 'exec "$@" <deno.json', "sh"];
+  await using program = await Program.start([], { wrap });
+  assertEquals(await ask(program), "Sensor data");
+  await program.stop();
+  assertEquals(program.stdout.includes("WARN"), false);
+});
