@@ -105,13 +105,15 @@ const REQUESTS: [head: string, body: string, logged: string][] = [
 
 Deno.test("the program answers every spelling of the GET with the same bytes", async () => {
   await using program = await Program.start();
-  for (const [index, [head, body, logged]] of REQUESTS.entries()) {
+  for (const [head, body] of REQUESTS) {
     const response = await ask(program.port, head, body);
     assertEquals(response, `${DATA}"Sensor data"`, head);
-    const lines = await program.waitForLines(index + 1);
-    assertMatch(lines[index]!, /"(.*) HTTP\/1\.1" 200 -$/);
-    assertEquals(lines[index]!.split('"')[1], `${logged} HTTP/1.1`);
   }
+  await program.stop();
+  assertEquals(
+    program.lines.map((line) => line.slice(line.indexOf('"'))),
+    REQUESTS.map(([, , logged]) => `"${logged} HTTP/1.1" 200 -`),
+  );
 });
 
 Deno.test("the program answers a Host that is none with 400", async () => {
@@ -231,15 +233,14 @@ const FORGERIES = {
 
 Deno.test("the program lets no request forge a line", async () => {
   await using program = await Program.start();
-  const targets = Object.entries(FORGERIES);
-  for (const [index, [target, logged]] of targets.entries()) {
+  for (const target of Object.keys(FORGERIES)) {
     await ask(program.port, `GET ${target} HTTP/1.1\r\nHost: board`);
-    const lines = await program.waitForLines(index + 1);
-    assertEquals(lines.length, index + 1);
-    const line = lines[index]!;
-    const request = line.slice(line.indexOf('"'));
-    assertEquals(request, `"GET ${logged} HTTP/1.1" 404 -`);
   }
+  await program.stop();
+  assertEquals(
+    program.lines.map((line) => line.slice(line.indexOf('"'))),
+    Object.values(FORGERIES).map((logged) => `"GET ${logged} HTTP/1.1" 404 -`),
+  );
 });
 
 const USAGE = "Run with --help to see the flags\n";
@@ -301,6 +302,42 @@ Deno.test("the program prints its help and its version", async () => {
   assertEquals(version.stdout, `${project.version}\n`);
   assertEquals([version.code, version.stderr], [0, ""]);
 });
+
+/** The flag that runs some code before the program. */
+function preload(code: string): string {
+  return `--preload=data:text/javascript,${encodeURIComponent(code)}`;
+}
+
+const FIRE = 'throw new TypeError("The sensor is on fire")';
+
+Deno.test("the program shows where an error of its own happened", async () => {
+  const broken = preload(`Deno.addSignalListener = () => { ${FIRE}; }`);
+  const result = await output(...command(["--port", "0"], [broken]));
+  assertEquals([result.code, result.stdout], [1, ""]);
+  assertMatch(result.stderr, /^TypeError: .* on fire\n {4}at .*\/main\.ts:/s);
+});
+
+for (
+  const [flag, report, logged] of [
+    ["--debug", "on", /^ERROR .* on fire\nDEBUG .* on fire\n {4}at /],
+    ["--no-debug", "off", /^ERROR .* on fire$/],
+  ] as const
+) {
+  Deno.test(`the program reports ${flag} and logs a failure accordingly`, async () => {
+    const flags = [preload(
+      `const { serve } = Deno;
+      const handler = () => { ${FIRE}; };
+      Deno.serve = (options) => serve({ ...options, handler });`,
+    )];
+    await using program = await Program.start([flag], { flags });
+    assertEquals(program.stdout.split("\n")[0], ` * Debug mode: ${report}`);
+    const response = await get(program.url);
+    assertEquals(response.status, 500);
+    await response.body?.cancel();
+    await program.stop();
+    assertMatch(program.lines.join("\n"), logged);
+  });
+}
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   Deno.test(`the program ends silently with 0 on ${signal}`, async () => {

@@ -18,7 +18,10 @@ export async function waitFor(
   explain: () => string = () => String(condition),
 ): Promise<void> {
   const end = performance.now() + DEADLINE;
-  while (!await within(condition(), explain, end - performance.now())) {
+  for (;;) {
+    const left = end - performance.now();
+    if (left < 0) throw new Error(`Waited in vain: ${explain()}`);
+    if (await within(condition(), explain, left)) return;
     await delay(5);
   }
 }
