@@ -61,7 +61,10 @@ async function print(stream: typeof Deno.stdout, text: string): Promise<void> {
   await Promise.race([writer.flush(), delay(FLUSH_MS)]);
 }
 
-/** Ends the program: on a terminal, a pending read would keep it alive. */
+/**
+ * Ends the program. Deno would do it by itself, but not while standard error is
+ * full, nor always while a read is pending (denoland/deno, issue 14333).
+ */
 async function fail(event: Event, error: unknown): Promise<void> {
   event.preventDefault();
   await print(

@@ -121,6 +121,9 @@ Deno.test("createInputSensor() drops a line that is too long, and warns once", a
     assertEquals([text(), warnings], ["22", [TOO_LONG]]);
     await send(`${LONGEST}xx\n23\n24`);
     assertEquals([text(), warnings], ["23", [TOO_LONG, TOO_LONG]]);
+    await send(`\n${LONGEST}x`);
+    await send("end of it\n"); // and nothing else comes with it
+    assertEquals(text(), "24");
   }
 });
 
@@ -204,4 +207,18 @@ Deno.test("createInputSensor() is not misled by a clock that is set", async () =
     pass(5000);
     assertEquals(sensor() === reading, true);
   }
+});
+
+Deno.test("createInputSensor() pauses behind each read", async () => {
+  let reads = 0;
+  const input = {
+    read: (bytes: Uint8Array) =>
+      Promise.resolve(reads++ < 20 ? bytes.length : null),
+  };
+  const start = performance.now();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const warn = () => reads > 20 && resolve();
+  createInputSensor(input, Infinity, { warn } as unknown as Logger);
+  await promise;
+  assertEquals(performance.now() - start > 50, true);
 });

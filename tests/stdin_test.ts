@@ -4,7 +4,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { Folder } from "./helpers/files.ts";
 import { lacksCommand, lacksFile, testUnless } from "./helpers/machine.ts";
 import { get, receive, send } from "./helpers/network.ts";
-import { output, Process } from "./helpers/process.ts";
+import { output } from "./helpers/process.ts";
 import { FLAGS, Program } from "./helpers/program.ts";
 import { GET } from "./helpers/requests.ts";
 import { within } from "./helpers/wait.ts";
@@ -165,25 +165,22 @@ testUnless(
 );
 
 for (const flag of ["--debug", "--no-debug"]) {
-  testUnless(
-    noTerminal,
-    `--stdin ends with 1 on an error nobody foresaw (${flag})`,
-    async () => {
+  Deno.test(`--stdin lets an error that nobody foresaw end the program (${flag})`, async () => {
+    using folder = await Folder.create();
+    const fail = (script: string) => {
       const run = ["run", ...FLAGS, "tests/helpers/failing_main.ts"];
-      const words = [Deno.execPath(), ...run, "--port=0", "--stdin", flag];
-      using folder = await Folder.create();
-      const fifo = `${folder.path}/keys`;
-      await output("mkfifo", [fifo]);
-      await using program = new Process("sh", [
-        "-c",
-        'exec script -qec "$*" /dev/null <>"$0"', // a terminal: see fail()
-        fifo,
-        ...words,
-      ], { startsOthers: true });
-      assertEquals((await program.end()).code, 1);
-      assertMatch(program.stdout, /\nTypeError: Nobody foresaw this\r\n +at /);
-    },
-  );
+      const fifo =
+        `[ -p "$0/in" ] || mkfifo "$0/in" "$0/err"; ${script} exec "$@" <>"$0/in"`;
+      const args = [...run, "--port=0", "--stdin", flag];
+      return output("sh", ["-c", fifo, folder.path, Deno.execPath(), ...args]);
+    };
+    const { code, stderr } = await fail(":;");
+    assertEquals(code, 1);
+    assertMatch(stderr, /^TypeError: Nobody foresaw this\n +at /);
+    // Nobody reads it, and it is full
+    const full = await fail('exec 2<>"$0/err"; head -c 65536 /dev/zero >&2;');
+    assertEquals(full.code, 1);
+  });
 }
 
 testUnless(
