@@ -365,20 +365,3 @@ testUnless(await lacksCommand("curl"), "curl reads the data", async () => {
   assertEquals(result.stdout, '"Sensor data""Sensor data"');
   await program.waitForLines(2);
 });
-
-testUnless(
-  await lacksCommand("chromium"),
-  "Chromium shows the data in quotes",
-  async () => {
-    await using program = await Program.start();
-    const { stdout } = await output("chromium", [
-      "--headless",
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-background-networking",
-      "--dump-dom",
-      program.url,
-    ]);
-    assertMatch(stdout, /<pre[^>]*>"Sensor data"<\/pre>/);
-  },
-);
