@@ -1,0 +1,87 @@
+// Standard error never stops the program. Deno writes lines of its own there,
+// by writes that wait for whoever reads them, unless it is told to be --quiet.
+
+import { assertEquals } from "@std/assert";
+import project from "../deno.json" with { type: "json" };
+import { Folder } from "./helpers/files.ts";
+import {
+  concat,
+  encodeFields,
+  frame,
+  Http2Connection,
+  request,
+  TYPE,
+  WHOLE,
+} from "./helpers/http2.ts";
+import { testUnless } from "./helpers/machine.ts";
+import { get } from "./helpers/network.ts";
+import { output } from "./helpers/process.ts";
+import { FLAGS, Program } from "./helpers/program.ts";
+
+/** A task's command, without the task shell and `deno task` around it. */
+function taskCommand(name: "start" | "dev"): string[] {
+  const [, ...args] = project.tasks[name].command
+    .replace("$(deno task -q flags)", FLAGS.join(" ")).split(" ");
+  return [Deno.execPath(), ...args];
+}
+
+/** Makes a full pipe that nobody reads the standard error of a command. */
+const WITH_FULL_STDERR = `
+  pipe=$(mktemp -u)
+  mkfifo "$pipe"
+  exec 3<>"$pipe"
+  rm "$pipe"
+  dd if=/dev/zero of=/dev/fd/3 bs=4096 oflag=nonblock 2>/dev/null
+  exec "$@" 2>&3 3>&-`;
+
+/** Opens streams and resets them at once: Deno has a line to say on that. */
+async function resetStreams(port: number): Promise<void> {
+  using connection = await Http2Connection.open(port);
+  const fields = encodeFields(request());
+  const streams = Array.from({ length: 100 }, (_, index) => [
+    frame(TYPE.HEADERS, WHOLE, 2 * index + 1, fields),
+    frame(TYPE.RST_STREAM, 0, 2 * index + 1, [0, 0, 0, 8]), // CANCEL
+  ]);
+  await connection.send(concat(streams.flat()));
+  await connection.answer(0); // until the server closes it
+}
+
+/** Attacks a program that has a full standard error, and asks and stops it. */
+async function attack(command: string[]): Promise<void> {
+  const args = ["sh", ...command, "--port", "0"];
+  await using program = new Program("sh", ["-c", WITH_FULL_STDERR, ...args]);
+  await program.listening();
+  const { port } = program;
+  await Promise.all(Array.from({ length: 50 }, () => resetStreams(port)));
+  const response = await get(program.url);
+  assertEquals(await response.text(), '"Sensor data"');
+  assertEquals((await program.stop("SIGINT")).code, 0);
+}
+
+for (const name of ["start", "dev"] as const) {
+  Deno.test(`a full standard error does not stop the task ${name}`, () =>
+    attack(taskCommand(name)));
+}
+
+const { os, arch } = Deno.build;
+const folder = await Folder.create();
+globalThis.addEventListener("unload", () => folder.remove());
+
+/** Compiles an executable for this machine: see executable_test.ts. */
+async function compile(): Promise<string | undefined> {
+  if (os !== "linux") return "no executable is for this machine";
+  const denort = Deno.env.get(`DENORT_${arch.toUpperCase()}`);
+  const task = arch === "aarch64" ? "compile" : `compile:${arch}`;
+  const { code, stderr } = await output(
+    Deno.env.get("DENO_COMPILER") || Deno.execPath(),
+    ["task", "-q", task, folder.path],
+    { env: denort ? { DENORT_BIN: denort } : undefined },
+  );
+  if (code !== 0) return `no executable for ${arch}: ${stderr.trim()}`;
+}
+
+testUnless(
+  await compile(),
+  "a full standard error does not stop an executable",
+  () => attack([`${folder.path}/datasensor-${arch}`]),
+);
