@@ -39,9 +39,7 @@ export function rememberTarget<T>(
     if (slash < 0) {
       last = compute({ text: url.slice(start), hasValidHost: true });
     } else {
-      const host = isClear ? "" : hostOf(request);
-      const isHost = host !== "" && url.startsWith(host, start);
-      const end = isHost ? start + host.length : slash;
+      const end = isClear ? slash : start + hostLength(request, start);
       const hasValidHost = AUTHORITY.test(url.slice(start, end));
       last = compute({ text: url.slice(end), hasValidHost });
     }
@@ -49,7 +47,12 @@ export function rememberTarget<T>(
   };
 }
 
-/** Returns the Host field, the first one if there are more (HTTP/2). */
-function hostOf({ headers }: Request): string {
-  return headers.get("host")?.split(", ")[0] ?? "";
+/** Returns how long the host is in a url in which it begins at `start`. */
+function hostLength({ headers, url }: Request, start: number): number {
+  const field = headers.get("host") ?? "";
+  // If there are more (HTTP/2), the first one is in the url; an authority in
+  // the request line stands there in the place of all
+  const hosts = [field, field.split(", ", 1)[0]!];
+  const host = hosts.find((text) => url.startsWith(`${text}/`, start));
+  return host?.length || url.indexOf("/", start) - start;
 }

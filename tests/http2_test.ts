@@ -110,6 +110,14 @@ const REQUESTS: [fields: Field[], answer: number | string, logged?: string][] =
     [request("/x", "GET", [":authority", "user@a"]), 400, "GET /x"],
     [request("/x", "GET", ["host", "a/datasensor?"]), 400, "GET /x"],
     [request("/x", "GET", ["host", "a b"]), 400, "GET /x"],
+    [request("/x", "GET", ["host", "a, b/datasensor?"]), 400, "GET /x"],
+    [request("/x", "GET", ["host", ", /datasensor?"]), 400, "GET /x"],
+    [request("/a/b", "GET", ["host", "a"], ["host", "b"]), 404, "GET /a/b"],
+    [
+      request("/datasensor?x=/", "GET", [":authority", "a:80"], ["host", "a"]),
+      200,
+      "GET /datasensor?x=/",
+    ],
   ];
 
 Deno.test("the program answers and logs odd HTTP/2 requests as those of HTTP/1", async () => {
