@@ -1,7 +1,7 @@
 // Measures the service against its yardstick and its peers, in one run. Each
 // server runs on the first core and wrk on the second, in alternating rounds.
 
-import { type Load, load, print, requireWrk } from "./load.ts";
+import { type Load, load, print, requireWrk, Sensor, tell } from "./load.ts";
 import { residentMemory } from "../helpers/machine.ts";
 import { freePort } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
@@ -73,6 +73,8 @@ function nginx(port: number, data: string): string[] {
 
 const EXECUTABLE = `dist/datasensor-${Deno.build.arch}`;
 
+const sensor = await Sensor.create(`${folder}/sensor`);
+
 const SERVERS: Server[] = [
   {
     name: "this service",
@@ -88,6 +90,14 @@ const SERVERS: Server[] = [
       "--allow-net",
       "tests/measure/bench_bare.ts",
       String(port),
+    ],
+  },
+  {
+    name: "this service, --stdin",
+    installed: "true",
+    command: (port) => [
+      ...sensor.read,
+      ...command(["--port", String(port), "--stdin"]).flat(),
     ],
   },
   {
@@ -149,28 +159,43 @@ async function memoryOf(pid: number): Promise<number> {
   return figures.reduce((sum, figure) => sum + figure);
 }
 
-/** Measures servers side by side. */
-async function measure(servers: Server[]): Promise<void> {
+/** Returns how long each server takes to its first answer, in ms. */
+async function measureStarts(servers: Server[]): Promise<number[]> {
   const starts = servers.map((): number[] => []);
-  for (let i = 0; i < STARTS; i++) {
+  for (let i = 1; i <= STARTS; i++) {
+    tell(`Start ${i} of ${STARTS}`);
     for (const [index, server] of servers.entries()) {
       const { program, milliseconds } = await start(server, "/dev/null");
       starts[index]!.push(milliseconds);
       await program.stop();
     }
   }
+  return starts.map(median);
+}
+
+/** What a server did under load. */
+interface Measured {
+  name: string;
+  log: string;
+  loads: Load[];
+  /** Resident memory before the first load and after each one, in MB. */
+  memory: number[];
+}
+
+/** Puts the servers under load side by side. */
+async function measureLoads(servers: Server[]): Promise<Measured[]> {
   await using programs = new AsyncDisposableStack();
   const running = [];
   for (const [index, server] of servers.entries()) {
     const log = `${folder}/${index}.log`;
     const { program, url } = await start(server, log);
     programs.use(program);
-    const idle = await memoryOf(program.pid);
+    const memory = [await memoryOf(program.pid)];
     const loads: Load[] = [];
-    const memory: number[] = [];
-    running.push({ server, log, program, url, idle, loads, memory });
+    running.push({ name: server.name, log, program, url, loads, memory });
   }
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 1; round <= ROUNDS; round++) {
+    tell(`Round ${round} of ${ROUNDS}`);
     // There and back, so that none always follows the same one
     const order = round % 2 === 0 ? running : running.toReversed();
     for (const { url, program, loads, memory } of order) {
@@ -178,13 +203,19 @@ async function measure(servers: Server[]): Promise<void> {
       memory.push(await memoryOf(program.pid));
     }
   }
+  for (const { program } of running) await program.stop();
+  return running;
+}
+
+/** Prints the table. */
+function printTable(measured: Measured[], starts: number[]): void {
   const figure = (of: (load: Load) => number) => (loads: Load[]) =>
     median(loads.map(of));
   const speed = figure((load) => load.requestsPerSecond);
   const p50 = figure((load) => load.p50);
   const p99 = figure((load) => load.p99);
   // Round by round, as the machine is not the same from one to the next
-  const bare = running[1]!.loads;
+  const bare = measured[1]!.loads;
   const toBare = (loads: Load[]) =>
     median(
       loads.map((load, round) =>
@@ -195,27 +226,28 @@ async function measure(servers: Server[]): Promise<void> {
     "| server | requests/s | to bare | p50, ms | p99, ms | idle, MB | " +
       "after 1 load | after all | start, ms |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|",
   );
-  for (const [index, one] of running.entries()) {
-    await one.program.stop("SIGTERM");
-    const { server, loads, idle, memory } = one;
+  for (const [index, { name, loads, memory }] of measured.entries()) {
     const columns = [
-      server.name,
+      name,
       speed(loads).toFixed(0),
       toBare(loads).toFixed(2),
       p50(loads).toFixed(2),
       p99(loads).toFixed(2),
-      idle.toFixed(0),
       memory[0]!.toFixed(0),
+      memory[1]!.toFixed(0),
       memory.at(-1)!.toFixed(0),
-      median(starts[index]!).toFixed(0),
+      starts[index]!.toFixed(0),
     ];
     print(`| ${columns.join(" | ")} |`);
   }
-  const { log, loads } = running[0]!;
+}
+
+/** Whether the service logged every request. */
+function hasLoggedAll({ name, log, loads }: Measured): boolean {
   const sent = loads.reduce((sum, { requests }) => sum + requests, 0);
-  const logged = (await Deno.readTextFile(log)).match(/ 200 -\n/g)!.length;
-  print(`\nThis service answered ${sent} requests and logged ${logged}.`);
-  if (logged < sent) Deno.exitCode = 1;
+  const lines = Deno.readTextFileSync(log).match(/ 200 -\n/g)!.length;
+  print(`${name}: ${sent} requests, ${lines} lines`);
+  return lines >= sent;
 }
 
 await requireWrk();
@@ -226,7 +258,11 @@ for (const server of SERVERS) {
   else print(`Not installed: ${server.name}`);
 }
 try {
-  await measure(installed);
+  const starts = await measureStarts(installed);
+  const measured = await measureLoads(installed);
+  if (!hasLoggedAll(measured[0]!)) Deno.exitCode = 1;
+  printTable(measured, starts);
 } finally {
+  sensor[Symbol.dispose]();
   await Deno.remove(folder, { recursive: true });
 }

@@ -11,19 +11,52 @@ export interface Load {
   p99: number;
 }
 
+const write = (stream: typeof Deno.stdout, text: string) =>
+  stream.writeSync(new TextEncoder().encode(text));
+
+const RETURN = "\r\x1b[K"; // to the begin of a line, which is empty then
+
 /** Prints a line. */
 export function print(text: string): void {
-  Deno.stdout.writeSync(new TextEncoder().encode(`${text}\n`));
+  if (Deno.stderr.isTerminal()) write(Deno.stderr, RETURN);
+  write(Deno.stdout, `${text}\n`);
+}
+
+/** Tells how far the work is: in lines, or on a terminal in place. */
+export function tell(progress: string): void {
+  const isTerminal = Deno.stderr.isTerminal();
+  write(Deno.stderr, isTerminal ? RETURN + progress : `${progress}\n`);
+}
+
+/** A sensor: a FIFO into which a reading goes ten times a second. */
+export class Sensor implements Disposable {
+  /** The command that has a command read the FIFO. */
+  readonly read: string[];
+  readonly #file: Deno.FsFile;
+  readonly #timer: ReturnType<typeof setInterval>;
+
+  static async create(fifo: string): Promise<Sensor> {
+    await output("mkfifo", [fifo]);
+    return new Sensor(fifo);
+  }
+
+  private constructor(fifo: string) {
+    this.read = ["sh", "-c", 'exec "$@" <>"$0"', fifo];
+    this.#file = Deno.openSync(fifo, { read: true, write: true });
+    const reading = new TextEncoder().encode("Sensor data\n");
+    this.#timer = setInterval(() => this.#file.writeSync(reading), 100);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+    this.#file.close();
+  }
 }
 
 /** Ends the process with a clear sentence where wrk is missing. */
 export async function requireWrk(): Promise<void> {
   if ((await output("which", ["wrk"])).code === 0) return;
-  Deno.stderr.writeSync(
-    new TextEncoder().encode(
-      "wrk is not installed: it is Debian's package of that name\n",
-    ),
-  );
+  tell("wrk is not installed: it is Debian's package of that name\n");
   Deno.exit(1);
 }
 

@@ -1,6 +1,6 @@
 // Serves a million requests and looks whether memory or descriptors grow.
 
-import { load, print, requireWrk } from "./load.ts";
+import { load, print, requireWrk, Sensor, tell } from "./load.ts";
 import { countDescriptors, residentMemory } from "../helpers/machine.ts";
 import { command, findAddresses, Program } from "../helpers/program.ts";
 import { waitFor } from "../helpers/wait.ts";
@@ -17,40 +17,55 @@ async function measure(pid: number, idle: number) {
   return { memory, descriptors: await countDescriptors(pid) };
 }
 
-async function soak(file: string): Promise<boolean> {
-  const args = command(["--port", "0"]).flat();
-  await using program = Program.appendingTo(file, args);
+/** Whether nothing of a service grew, whose console is a file. */
+async function soak(
+  name: string,
+  file: string,
+  wrap: string[],
+  args: string[],
+) {
+  await Deno.create(file).then((empty) => empty.close());
+  const run = [...wrap, ...command(["--port", "0", ...args]).flat()];
+  await using program = Program.appendingTo(file, run);
   const { pid } = program;
   const address = () => findAddresses(Deno.readTextFileSync(file))[0];
   await waitFor(() => address() !== undefined);
-  const url = new URL("/datasensor", address()).href;
+  const url = address()!;
   const idle = await countDescriptors(pid);
   let requests = 0;
   let first;
+  let last;
   while (requests < REQUESTS) {
     requests += (await load(url, 2)).requests;
-    const { memory, descriptors } = await measure(pid, idle);
-    if (requests >= REQUESTS / 10) first ??= { memory, descriptors };
-    print(
-      `${requests} requests, ${
-        memory.toFixed(1)
-      } MB, ${descriptors} descriptors`,
+    last = await measure(pid, idle);
+    if (requests >= REQUESTS / 10) first ??= last;
+    const { memory, descriptors } = last;
+    const megabytes = memory.toFixed(1);
+    tell(
+      `${name}: ${requests} requests, ${megabytes} MB, ${descriptors} descriptors`,
     );
   }
-  const last = await measure(pid, idle);
   await program.stop();
   const lines = (await Deno.readTextFile(file)).match(/ 200 -\n/g)!.length;
-  print(`${lines} lines`);
   // wrk does not count what was under way when it ended: one a connection
-  return last.memory <= first!.memory * MARGIN &&
-    last.descriptors === first!.descriptors && lines >= requests;
+  const passed = last!.memory <= first!.memory * MARGIN &&
+    last!.descriptors === first!.descriptors && lines >= requests;
+  const verdict = passed
+    ? "nothing grew"
+    : `failed, more than ${MARGIN} times, or a line lost`;
+  const from = `${first!.memory.toFixed(1)} to ${last!.memory.toFixed(1)} MB`;
+  print(`${name}: ${requests} requests, ${lines} lines, ${from}, ${verdict}`);
+  return passed;
 }
 
 await requireWrk();
-const file = await Deno.makeTempFile();
-const passed = await soak(file);
-await Deno.remove(file);
-print(
-  passed ? "Nothing grew" : `Failed: more than ${MARGIN} times, or a line lost`,
-);
-Deno.exit(passed ? 0 : 1);
+const folder = await Deno.makeTempDir();
+try {
+  using sensor = await Sensor.create(`${folder}/sensor`);
+  const fixed = await soak("the fixed text", `${folder}/fixed`, [], []);
+  const { read } = sensor;
+  const stdin = await soak("--stdin", `${folder}/stdin`, read, ["--stdin"]);
+  Deno.exitCode = fixed && stdin ? 0 : 1;
+} finally {
+  await Deno.remove(folder, { recursive: true });
+}
