@@ -1,122 +1,243 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
-import { output } from "./helpers/program.ts";
+// Where the @std packages come from, on each kind of network.
 
-const FALLBACK =
-  "--import-map=.tools/std/import_map.json --lock=.tools/std/deno.lock\n";
+import { assertEquals, assertMatch } from "@std/assert";
+import { Folder } from "./helpers/files.ts";
+import { testUnless } from "./helpers/machine.ts";
+import { exchange, freePort } from "./helpers/network.ts";
+import { output, type ProcessOptions } from "./helpers/process.ts";
+import { Program } from "./helpers/program.ts";
+import { makePackages, Registry, SilentRegistry } from "./helpers/registry.ts";
+import { LAST_GET } from "./helpers/requests.ts";
+import { delay } from "./helpers/wait.ts";
 
-/** Runs the task `std` with nothing cached and another registry than jsr.io. */
-async function resolveStd(registry: string) {
-  const cache = await Deno.makeTempDir();
-  try {
-    const env = { JSR_URL: registry, DENO_DIR: cache };
-    const { stdout, stderr } = await output(
-      Deno.execPath(),
-      ["task", "-q", "std"],
-      { env },
-    );
-    const start = await output(
-      Deno.execPath(),
-      ["run", ...stdout.split(/\s+/).filter(Boolean), "main.ts", "--version"],
-      { env },
-    );
-    return { stdout, stderr, start };
-  } finally {
-    await Deno.remove(cache, { recursive: true });
+/** How long the registry may take for its first answer, in ms. */
+const PATIENCE = 5000;
+
+/** A name that no resolver knows, or asks for: it is too long. */
+const UNKNOWN = "unknown".repeat(10);
+
+const SEARCH = "Looking for the @std packages on jsr.io";
+const FALLBACK = "jsr.io cannot be reached";
+
+type Env = Record<string, string>;
+
+const packages = await makePackages();
+
+// Asks npm once at the most: the tests share this part of the user's cache
+const { code: missing } = await deno([
+  "cache",
+  "--quiet",
+  "--import-map=.tools/std/import_map.json",
+  "--lock=.tools/std/deno.lock",
+  "main.ts",
+]);
+const { npmCache } = JSON.parse((await deno(["info", "--json"])).stdout);
+const lacksFallback = missing === 0
+  ? undefined
+  : "the fallback's package is neither cached nor to be had from npm";
+
+function deno(args: string[], options?: ProcessOptions) {
+  return output(Deno.execPath(), args, { ...options, startsOthers: true });
+}
+
+/** Creates a cache with nothing of the @std packages but those from npm. */
+async function createCache() {
+  const cache = await Folder.create();
+  await Deno.symlink(npmCache, `${cache.path}/npm`);
+  return cache;
+}
+
+/** Copies the project, with a lock that has the packages on loopback. */
+async function copyProject() {
+  const project = await Folder.ofProject();
+  await Deno.writeTextFile(`${project.path}/deno.lock`, packages.lock);
+  return project;
+}
+
+/** Runs the task `start` until the program has told its version. */
+async function start(env: Env, project?: Folder) {
+  const args = ["task", "--quiet", "start", "--version"];
+  const { code, stdout, stderr } = await deno(args, {
+    cwd: project?.path,
+    env,
+  });
+  return { code, stdout, stderr, fallback: stderr.includes(FALLBACK) };
+}
+
+/** Asserts that the program starts, with the fallback or without. */
+async function assertStarts(fallback: boolean, env: Env, project?: Folder) {
+  const result = await start(env, project);
+  const { code, stderr } = result;
+  assertEquals([code, result.fallback], [0, fallback], stderr);
+}
+
+/** Asserts that an error tells why the program does not start. */
+async function assertFails(
+  message: RegExp,
+  fallback: boolean,
+  env: Env,
+  project?: Folder,
+) {
+  const result = await start(env, project);
+  const { stdout, stderr } = result;
+  assertMatch(stderr, message);
+  assertEquals([stdout, result.fallback], ["", fallback], stderr);
+}
+
+/** Tests with an empty cache, in environments that must make no difference. */
+async function everywhere(test: (env: Env) => Promise<void>): Promise<void> {
+  await using proxy = new SilentRegistry();
+  const environments: Env[] = [
+    { NO_COLOR: "" },
+    { NO_COLOR: "1" },
+    { NO_COLOR: "", FORCE_COLOR: "1" },
+    { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url },
+  ];
+  const runs = environments.map(async (environment) => {
+    using cache = await createCache();
+    const NO_PROXY = `127.0.0.1,${UNKNOWN}`;
+    await test({ DENO_DIR: cache.path, NO_PROXY, ...environment });
+  });
+  for (const run of await Promise.allSettled(runs)) {
+    if (run.status === "rejected") throw run.reason;
   }
 }
 
-/** Starts a registry for the time of a test. */
-function startRegistry(answer: (path: string) => Response) {
-  return Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    (request) => answer(new URL(request.url).pathname),
-  );
+function testFallback(name: string, test: (env: Env) => Promise<void>) {
+  const fullName = `the fallback is used ${name}`;
+  testUnless(lacksFallback, fullName, () => everywhere(test));
 }
 
-Deno.test("the fallback is used where the registry cannot be reached", async () => {
-  const registry = startRegistry(() => new Response());
-  const { port } = registry.addr;
-  await registry.shutdown(); // nobody answers there any more
-  const { stdout, stderr, start } = await resolveStd(
-    `http://127.0.0.1:${port}/`,
-  );
-  assertEquals(stdout, FALLBACK);
-  assertEquals(stderr.trim().split("\n").length, 1);
-  assertStringIncludes(stderr, "jsr.io cannot be reached");
-  assertEquals(start.code, 0);
+async function assertFallsBackAtOnce(env: Env) {
+  const before = performance.now();
+  await assertStarts(true, env);
+  const duration = performance.now() - before;
+  assertEquals(duration < PATIENCE, true, `It took ${duration} ms`);
+}
+
+testFallback("at once where the name is unknown", async (env) => {
+  await assertFallsBackAtOnce({ ...env, JSR_URL: `http://${UNKNOWN}/` });
 });
 
-Deno.test("the fallback is used where a proxy blocks the registry", async () => {
-  await using registry = startRegistry(() =>
-    new Response("Blocked", { status: 403 })
-  );
-  const { stdout } = await resolveStd(
-    `http://127.0.0.1:${registry.addr.port}/`,
-  );
-  assertEquals(stdout, FALLBACK);
+testFallback("at once where the connection is refused", async (env) => {
+  const JSR_URL = `http://127.0.0.1:${freePort()}/`;
+  await assertFallsBackAtOnce({ ...env, JSR_URL });
 });
 
-Deno.test("the fallback is not used where an integrity check fails", async () => {
-  await using registry = startRegistry((path) => {
-    if (!path.endsWith("/meta.json")) {
-      return Response.json({ manifest: {}, exports: {} }); // forged
-    }
-    const versions = {
-      "1.0.19": {},
-      "1.0.14": {},
-      "1.1.0": {},
-      "0.224.14": {},
-    };
-    return Response.json({ versions });
-  });
-  const { stdout, start } = await resolveStd(
-    `http://127.0.0.1:${registry.addr.port}/`,
-  );
-  assertEquals(stdout, "");
-  assertStringIncludes(start.stderr, "Integrity check failed");
-  assertEquals(start.code, 10);
+testFallback("at once where a proxy blocks jsr.io", async (env) => {
+  await using proxy = new Registry(() => new Response(null, { status: 403 }));
+  await assertFallsBackAtOnce({ ...env, JSR_URL: proxy.url });
+  // For https, a proxy refuses to connect
+  const blocked = { HTTPS_PROXY: proxy.url, NO_PROXY: "", JSR_URL: "" };
+  await assertFallsBackAtOnce({ ...env, ...blocked });
+  assertEquals(proxy.requests, 2);
 });
 
-Deno.test("the fallback is not used where the packages can be had or are cached", async () => {
-  const source = new TextEncoder().encode("export const data = 1;");
-  const digest = await crypto.subtle.digest("SHA-256", source);
-  const checksum = `sha256-${new Uint8Array(digest).toHex()}`;
-  const registry = startRegistry((path) => {
-    if (path.endsWith("/meta.json")) {
-      return Response.json({ versions: { "1.0.0": {} } });
-    }
-    if (path.endsWith("/mod.ts")) return new Response(source);
-    return Response.json({
-      manifest: { "/mod.ts": { size: source.length, checksum } },
-      exports: { ".": "./mod.ts" },
+testFallback("at once where the registry is out of order", async (env) => {
+  for (const status of [407, 429, 502, 503]) {
+    await using registry = new Registry(() => new Response(null, { status }));
+    await assertFallsBackAtOnce({ ...env, JSR_URL: registry.url });
+  }
+});
+
+/** Asserts that the service listens in time, and tells why not earlier. */
+async function assertListens(env: Env) {
+  const before = performance.now();
+  const args = ["task", "start", "--port", "0"];
+  const options = { env, startsOthers: true };
+  await using program = new Program(Deno.execPath(), args, options);
+  await program.waitFor(() => program.stderr.includes(SEARCH));
+  const told = performance.now();
+  await program.waitFor(() => program.stderr.includes(FALLBACK));
+  const silence = PATIENCE - (performance.now() - told);
+  assertEquals(silence < 1000, true, `Nothing was told for ${silence} ms`);
+  await program.listening();
+  const duration = performance.now() - before;
+  assertEquals(duration < 10_000, true, `It took ${duration} ms`);
+  assertMatch(await exchange(program.port, LAST_GET), /"Sensor data"$/);
+}
+
+testFallback("within 10 s where jsr.io stays silent", async (env) => {
+  await using registry = new SilentRegistry();
+  await assertListens({ ...env, JSR_URL: registry.url });
+});
+
+testFallback("within 10 s where connections are dropped", async (env) => {
+  await using registry = new SilentRegistry();
+  await registry.fill();
+  await assertListens({ ...env, JSR_URL: registry.url });
+});
+
+testFallback("within 10 s where an answer does not end", async (env) => {
+  await using registry = new Registry(() => new Response(new ReadableStream()));
+  await assertListens({ ...env, JSR_URL: registry.url });
+});
+
+Deno.test("a slow registry is used", () =>
+  everywhere(async (env) => {
+    await using registry = new Registry(async (path) => {
+      await delay(3000);
+      return packages.answer(path);
     });
-  });
-  const folder = await Deno.makeTempDir();
-  try {
-    await Deno.mkdir(`${folder}/tests`);
-    for (const file of ["main.ts", "tests/handler_test.ts"]) {
-      const code = 'import "jsr:@std/http@1.0.0";';
-      await Deno.writeTextFile(`${folder}/${file}`, code);
-    }
-    const resolve = () =>
-      output(
-        Deno.execPath(),
-        ["run", "--allow-run", `${Deno.cwd()}/.tools/std/resolve.ts`],
-        {
-          cwd: folder,
-          env: {
-            JSR_URL: `http://127.0.0.1:${registry.addr.port}/`,
-            DENO_DIR: `${folder}/cache`,
-          },
-        },
+    using project = await copyProject();
+    await assertStarts(false, { ...env, JSR_URL: registry.url }, project);
+  }));
+
+Deno.test("a package that is not there is an error", () =>
+  everywhere(async (env) => {
+    await using registry = new Registry(() => packages.answer(""));
+    const JSR_URL = registry.url;
+    await assertFails(/@std\/(http|log)/, false, { ...env, JSR_URL });
+  }));
+
+const forgeries: [ending: string, forge: (text: string) => string][] = [
+  ["/meta.json", () => "<html>"], // what a network's log-in page is
+  ["_meta.json", (text) => `${text} `],
+  [".ts", (text) => `${text} `],
+];
+for (const [ending, forge] of forgeries) {
+  Deno.test(`wrong bytes in ${ending} are an error`, () =>
+    everywhere(async (env) => {
+      await using registry = new Registry(async (path) => {
+        const text = await packages.answer(path).text();
+        return new Response(path.endsWith(ending) ? forge(text) : text);
+      });
+      using project = await copyProject();
+      const JSR_URL = registry.url;
+      await assertFails(
+        /@std\/(http|log)/,
+        false,
+        { ...env, JSR_URL },
+        project,
       );
-    const nothing = { code: 0, signal: null, stdout: "", stderr: "" };
-    assertEquals(await resolve(), nothing);
-    await registry.shutdown();
-    assertEquals(await resolve(), nothing);
-    await Deno.remove(`${folder}/cache`, { recursive: true });
-    assertEquals((await resolve()).stdout, FALLBACK); // it was the cache
-  } finally {
-    await Deno.remove(folder, { recursive: true });
+    }));
+}
+
+Deno.test("nothing is asked where all is cached", () =>
+  everywhere(async (env) => {
+    await using registry = new Registry(packages.answer);
+    using project = await copyProject();
+    const direct = { ...env, JSR_URL: registry.url };
+    await deno(["task", "std"], { cwd: project.path, env: direct });
+    const { requests } = registry;
+    await assertStarts(false, direct, project);
+
+    await using proxy = new Registry(packages.answer);
+    const proxies = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url };
+    await assertStarts(false, { ...direct, ...proxies, NO_PROXY: "" }, project);
+    assertEquals([registry.requests, proxy.requests], [requests, 0]);
+  }));
+
+Deno.test("what the tests import is cached with the rest", async () => {
+  await using registry = new Registry(packages.answer);
+  using project = await copyProject();
+  using cache = await createCache();
+  const env = { DENO_DIR: cache.path, JSR_URL: registry.url };
+  await deno(["task", "std"], { cwd: project.path, env });
+  const args = ["install", "--cached-only", "--entrypoint"];
+  for await (const { name } of Deno.readDir("tests")) {
+    if (name.endsWith("_test.ts")) args.push(`tests/${name}`);
   }
+  const { code, stderr } = await deno(args, { cwd: project.path, env });
+  assertEquals(code, 0, stderr);
 });

@@ -1,26 +1,53 @@
 // deno-lint-ignore-file no-console -- what it prints is its purpose
 
 /**
- * Prints the flags that make Deno take the @std packages from elsewhere where
- * jsr.io cannot be reached and they are not cached; otherwise nothing.
+ * Asks jsr.io for one small file. If it cannot be reached, prints the flags that
+ * make Deno take the @std packages from elsewhere. Else it fails, for the task
+ * `std` to go on and download them.
  *
- * Any other failure, that of an integrity check above all, prints nothing too:
- * the command that wanted the flags then fails by it and says so.
+ * Nothing else is judged here: a package that is missing or wrong stops the
+ * command that wanted the flags, and Deno names it.
  *
  * @module
  */
 
-const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-  args: ["cache", "--quiet", "main.ts", "tests/handler_test.ts"],
-  env: { NO_COLOR: "1" },
-}).output();
+/** How long jsr.io may take, in ms. */
+const PATIENCE_MS = 5000;
 
-// Deno's words for a registry that gives no answer, or a proxy's
-const unreachable = /^error: .*Import '\S+' failed(\.|: (?!404)\d)/;
+/** How long it may take before this is told, in ms. */
+const SILENCE_MS = 200;
 
-if (!success && unreachable.test(new TextDecoder().decode(stderr))) {
-  console.error("jsr.io cannot be reached: @std comes from npm and .tools/std");
-  console.log(
-    "--import-map=.tools/std/import_map.json --lock=.tools/std/deno.lock",
-  );
+const registry = Deno.env.get("JSR_URL") || "https://jsr.io";
+
+const notice = setTimeout(
+  () => console.error("Looking for the @std packages on jsr.io"),
+  SILENCE_MS,
+);
+const reachable = await isReachable(registry);
+clearTimeout(notice);
+
+if (reachable) {
+  console.error("Downloading the @std packages from jsr.io");
+  Deno.exit(1);
+}
+console.error("jsr.io cannot be reached: @std comes from npm and .tools/std");
+console.log(
+  "--import-map=.tools/std/import_map.json --lock=.tools/std/deno.lock",
+);
+
+/**
+ * Whether a registry answers, with the file or with 404. Any other status is
+ * that of a proxy (403, 407, 502) or of a registry out of order (429, 503):
+ * there is nothing to be had.
+ */
+async function isReachable(registry: string): Promise<boolean> {
+  try {
+    const url = `${registry.replace(/\/+$/, "")}/@std/log/meta.json`;
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const response = await fetch(url, { signal });
+    await response.bytes(); // the head alone may be there
+    return response.ok || response.status === 404;
+  } catch {
+    return false; // no name, connection, valid certificate or time left
+  }
 }

@@ -1,0 +1,119 @@
+// Registries of JSR packages, on loopback.
+
+import { STATUS_CODE, STATUS_TEXT } from "@std/http/status";
+import { within } from "./wait.ts";
+
+const LOG = await Deno.readTextFile(".tools/std/log.ts");
+
+/** What the program takes from each package. */
+const MODULES: Record<string, Record<string, string>> = {
+  "@std/assert": { ".": "" }, // is only downloaded
+  "@std/http": {
+    "./status": `
+      export const STATUS_CODE = ${JSON.stringify(STATUS_CODE)};
+      export const STATUS_TEXT = ${JSON.stringify(STATUS_TEXT)};`,
+  },
+  "@std/log": { "./base-handler": LOG, "./logger": LOG },
+};
+
+/** Packages that a registry hands out. */
+export interface Packages {
+  /** Answers with the file of a path, or with 404. */
+  readonly answer: (path: string) => Response;
+  /** The text of deno.lock, with the integrity that these packages have. */
+  readonly lock: string;
+}
+
+/** Makes packages with the names and versions that deno.lock wants. */
+export async function makePackages(): Promise<Packages> {
+  const files = new Map<string, string>();
+  const lock = JSON.parse(await Deno.readTextFile("deno.lock"));
+  for (const id of Object.keys(lock.jsr)) {
+    const [, name, version] = id.match(/(.+)@(.+)/)!;
+    const manifest: Record<string, unknown> = {};
+    const exports: Record<string, string> = {};
+    for (const [entry, text] of Object.entries(MODULES[name!] ?? {})) {
+      const path = `/${entry.slice(2) || "mod"}.ts`;
+      const checksum = `sha256-${await sha256(text)}`;
+      manifest[path] = { size: text.length, checksum };
+      exports[entry] = `.${path}`;
+      files.set(`/${name}/${version}${path}`, text);
+    }
+    const meta = JSON.stringify({ manifest, exports });
+    lock.jsr[id].integrity = await sha256(meta);
+    files.set(`/${name}/${version}_meta.json`, meta);
+    const versions = { [version!]: {} };
+    files.set(`/${name}/meta.json`, JSON.stringify({ versions }));
+  }
+  const answer = (path: string) =>
+    new Response(files.get(path), { status: files.has(path) ? 200 : 404 });
+  return { answer, lock: `${JSON.stringify(lock, null, 2)}\n` };
+}
+
+async function sha256(text: string): Promise<string> {
+  const bytes = new TextEncoder().encode(text);
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
+}
+
+/** A server that answers, and counts the requests. */
+export class Registry implements AsyncDisposable {
+  requests = 0;
+  readonly url: string;
+  readonly #server: Deno.HttpServer<Deno.NetAddr>;
+  readonly #stop = new AbortController();
+
+  constructor(answer: (path: string) => Response | Promise<Response>) {
+    this.#server = Deno.serve(
+      {
+        hostname: "127.0.0.1",
+        port: 0,
+        onListen() {},
+        signal: this.#stop.signal,
+      },
+      (request) => {
+        this.requests++;
+        return answer(new URL(request.url).pathname);
+      },
+    );
+    this.url = `http://127.0.0.1:${this.#server.addr.port}/`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort(); // waits for no client
+    await this.#server.finished;
+  }
+}
+
+/** A server that takes connections and stays silent. */
+export class SilentRegistry implements AsyncDisposable {
+  readonly url: string;
+  readonly #listener = Deno.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    tcpBacklog: 16, // soon full
+  });
+  readonly #attempts: Promise<Deno.Conn>[] = [];
+
+  constructor() {
+    this.url = `http://127.0.0.1:${this.#listener.addr.port}/`;
+  }
+
+  /** Makes the kernel drop all further attempts to connect. */
+  async fill(): Promise<void> {
+    const { hostname, port } = this.#listener.addr;
+    let connected: boolean;
+    do {
+      const attempt = Deno.connect({ hostname, port });
+      this.#attempts.push(attempt);
+      connected = await within(attempt, () => "it is dropped", 1000)
+        .then(() => true, () => false);
+    } while (connected);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#listener.close();
+    for (const attempt of await Promise.allSettled(this.#attempts)) {
+      if (attempt.status === "fulfilled") attempt.value.close();
+    }
+  }
+}
