@@ -241,3 +241,58 @@ Deno.test("what the tests import is cached with the rest", async () => {
   const { code, stderr } = await deno(args, { cwd: project.path, env });
   assertEquals(code, 0, stderr);
 });
+
+/** Changes a file of a project. */
+async function change(
+  project: Folder,
+  file: string,
+  pattern: RegExp,
+  replacement: string,
+) {
+  const path = `${project.path}/${file}`;
+  const text = await Deno.readTextFile(path);
+  await Deno.writeTextFile(path, text.replace(pattern, replacement));
+}
+
+Deno.test("a changed dependency does not change deno.lock", async () => {
+  await using registry = new Registry(packages.answer);
+  using project = await copyProject();
+  using cache = await createCache();
+  await change(project, "deno.json", /(@std\/http@)[^"]+/, "$1*");
+  const env = { DENO_DIR: cache.path, JSR_URL: registry.url };
+  await assertFails(/lockfile is out of date/, false, env, project);
+  const lock = await Deno.readTextFile(`${project.path}/deno.lock`);
+  assertEquals(lock, packages.lock);
+});
+
+const FALLBACK_LOCK = ".tools/std/deno.lock";
+
+testUnless(
+  lacksFallback,
+  "a changed dependency does not change the fallback's lock",
+  async () => {
+    using project = await copyProject();
+    using cache = await createCache();
+    const map = ".tools/std/import_map.json";
+    await change(project, map, /(deno-std@)[^/]+/, "$1*");
+    const JSR_URL = `http://127.0.0.1:${freePort()}/`;
+    const env = { DENO_DIR: cache.path, JSR_URL };
+    await assertFails(/lockfile is out of date/, true, env, project);
+    const lock = await Deno.readTextFile(`${project.path}/${FALLBACK_LOCK}`);
+    assertEquals(lock, await Deno.readTextFile(FALLBACK_LOCK));
+  },
+);
+
+Deno.test("wrong bytes of the fallback's package are an error", async () => {
+  await using npm = new Registry(() => new Response("wrong"));
+  using project = await copyProject();
+  using cache = await Folder.create();
+  const tarball = `"tarball": "${npm.url}deno-std.tgz", `;
+  await change(project, FALLBACK_LOCK, /(?="integrity")/, tarball);
+  const env = {
+    DENO_DIR: cache.path,
+    JSR_URL: `http://127.0.0.1:${freePort()}/`,
+    NPM_CONFIG_REGISTRY: npm.url,
+  };
+  await assertFails(/checksum did not match.*deno-std/, true, env, project);
+});
