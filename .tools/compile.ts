@@ -32,9 +32,10 @@ async function compile(output: string): Promise<string | undefined> {
   }).output();
   if (success) return undefined;
   const text = new TextDecoder().decode(stderr);
-  const unreachable = /error sending request for url \(\S+\/denort-/.test(text);
-  return unreachable
-    ? `Cannot download denort for Deno ${Deno.version.deno}, of which the executable is made: name a file that holds it in DENORT_BIN`
+  const [, denort] =
+    text.match(/error sending request for url \(\S+\/(denort-[^.]+)/) ?? [];
+  return denort
+    ? `Cannot download ${denort} of Deno ${Deno.version.deno}, of which the executable is made: name a file that holds it in DENORT_BIN`
     : text;
 }
 

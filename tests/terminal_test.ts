@@ -46,3 +46,9 @@ for (
     assertEquals(program.stdout.match(/.*WARN.*/)?.[0], expected);
   });
 }
+
+Deno.test("the program colours nothing without a terminal", async () => {
+  const env = { NO_COLOR: "" };
+  await using program = await Program.start(["--stdin"], { env });
+  assertEquals(await program.waitForLines(1), [WARNING]);
+});
