@@ -1,6 +1,7 @@
 // Error responses, and the fields that every response carries.
 
 import { STATUS_TEXT } from "@std/http/status";
+import type { Logger } from "@std/log/logger";
 
 /** Header fields by name. */
 export type Fields = Record<string, string>;
@@ -35,4 +36,16 @@ export function createProblem(
     status,
     headers: { ...fields, "content-type": "application/problem+json" },
   });
+}
+
+/** Answers for a handler that threw; what it threw is for the logger only. */
+export function answerError(
+  error: unknown,
+  logger: Logger,
+  cors: boolean,
+): Response {
+  logger.error(`The handler failed: ${error}`);
+  if (error instanceof Error) logger.debug(error.stack);
+  const detail = "The sensor data cannot be had at the moment";
+  return createProblem(500, detail, commonFields(cors));
 }

@@ -6,7 +6,7 @@ import { delay } from "./delay.ts";
 /** What a sensor has said. */
 export interface Reading {
   readonly text: string;
-  /** When it came, in ms since the epoch; a fixed text has never come. */
+  /** When it came, in ms since the epoch, unless it is a fixed text. */
   readonly time?: number;
 }
 
@@ -16,17 +16,13 @@ export interface Reading {
  */
 export type Sensor = () => Reading | string;
 
-/** What is read, as `Deno.stdin` is. */
-export type Input = Pick<typeof Deno.stdin, "read">;
-
 /** The longest line that is a reading, in bytes, without its LF. */
 export const MAX_LENGTH = 64 * 1024;
 
-const PAUSE = 5; // between two reads, in ms: an endless input leaves time for requests
+/** Between two reads, in ms: an input without end leaves time for requests. */
+const PAUSE = 5;
 
-const LF = 0x0a;
-const CR = 0x0d;
-const SPACE = 0x20;
+const [LF, CR, SPACE] = [0x0a, 0x0d, 0x20] as const;
 
 /**
  * Creates a sensor that says what comes in, a line a reading.
@@ -37,11 +33,11 @@ const SPACE = 0x20;
  * @param date The time of day, in ms since the epoch.
  */
 export function createInputSensor(
-  input: Input,
+  input: Pick<typeof Deno.stdin, "read">,
   maxAge: number,
   logger: Logger,
-  now: () => number = () => performance.now(),
-  date: () => number = Date.now,
+  now = () => performance.now(),
+  date = Date.now,
 ): Sensor {
   let reading: Reading | undefined;
   let received = 0;
@@ -56,9 +52,7 @@ export function createInputSensor(
     } catch (error) {
       reason = ` after "${error}"`;
     }
-    logger.warn(
-      `The sensor's input has ended${reason}, no new reading will come`,
-    );
+    logger.warn(`The input has ended${reason}, no new reading will come`);
   }
 
   follow();
@@ -82,7 +76,7 @@ export function createInputSensor(
  * too long are left out.
  */
 async function* readLastLines(
-  input: Input,
+  input: Pick<typeof Deno.stdin, "read">,
   logger: Logger,
 ): AsyncGenerator<string> {
   const buffer = new Uint8Array(MAX_LENGTH + 1);
@@ -102,9 +96,7 @@ async function* readLastLines(
       isTooLong = false;
     }
     if (length === buffer.length && !isTooLong) {
-      logger.warn(
-        `Dropped a line of the sensor's, longer than ${MAX_LENGTH} bytes`,
-      );
+      logger.warn(`Dropped a reading, longer than ${MAX_LENGTH} bytes`);
       isTooLong = true;
     }
     if (isTooLong) length = 0;
@@ -113,8 +105,6 @@ async function* readLastLines(
   const line = lastLine(buffer.subarray(0, length));
   if (line !== undefined) yield line;
 }
-
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Returns the last line that is not blank, without its end. */
 function lastLine(bytes: Uint8Array): string | undefined {
@@ -125,5 +115,6 @@ function lastLine(bytes: Uint8Array): string | undefined {
   let end = bytes.indexOf(LF, last);
   if (end < 0) end = bytes.length;
   if (bytes[end - 1] === CR) end--;
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   return decoder.decode(bytes.subarray(start, end));
 }

@@ -3,7 +3,7 @@
 import type { Logger } from "@std/log/logger";
 import type { Config } from "./config.ts";
 import { delay } from "./delay.ts";
-import { commonFields, createProblem } from "./problem.ts";
+import { answerError } from "./problem.ts";
 import { formatStartReport, ListenError } from "./report.ts";
 
 // All in milliseconds
@@ -13,12 +13,7 @@ const MAX_FLOOD_PAUSE = 8; // as above, after too many open connections
 const CALM = 10_000; // a failure after this long is news
 
 /** What the server asks of the world; a test puts its own there. */
-export const WORLD = {
-  serve: Deno.serve,
-  delay,
-  /** A clock that nobody sets, in ms. */
-  now: () => performance.now(),
-};
+export const WORLD = { serve: Deno.serve, delay, now: () => performance.now() };
 
 /**
  * Runs the server until the signal is aborted and running requests are answered.
@@ -84,9 +79,8 @@ class Server {
     this.#connections = new AbortController();
     const { signal } = this.#connections;
     this.#server = this.#world.serve({ ...this.#options, signal });
-    const { addr } = this.#server;
-    this.#options.port = addr.port; // 0 took a free one, which it stays
-    return addr;
+    this.#options.port = this.#server.addr.port; // 0 took a free one
+    return this.#server.addr;
   }
 
   /** Listens again whenever it could not go on, until the signal is aborted. */
@@ -107,9 +101,8 @@ class Server {
     const now = this.#world.now();
     if (now - this.#lastFailure > CALM) {
       this.#failures = 0;
-      this.#logger.warn(
-        `Closed all connections to listen again after "${error}"`,
-      );
+      const why = `to listen again after "${error}"`;
+      this.#logger.warn(`Closed all connections ${why}`);
     }
     this.#lastFailure = now;
     const flood = String(error).includes("(os error 24)"); // EMFILE
@@ -121,12 +114,4 @@ class Server {
   shutdown(): void {
     this.#server?.shutdown();
   }
-}
-
-/** Answers for a handler that threw; what it threw is for the console only. */
-function answerError(error: unknown, logger: Logger, cors: boolean): Response {
-  logger.error(`The handler failed: ${error}`);
-  if (error instanceof Error) logger.debug(error.stack);
-  const detail = "The sensor data cannot be had at the moment";
-  return createProblem(500, detail, commonFields(cors));
 }

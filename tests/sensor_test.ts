@@ -1,12 +1,12 @@
 import { assertEquals } from "@std/assert";
 import type { Logger } from "@std/log/logger";
-import { createInputSensor, type Input, MAX_LENGTH } from "../src/sensor.ts";
+import { createInputSensor, MAX_LENGTH } from "../src/sensor.ts";
 import { waitFor } from "./helpers/wait.ts";
 
 const START = Date.UTC(2026, 10, 20, 17, 14, 56);
 const NOTHING = "The sensor has sent nothing yet";
-const ENDED = "The sensor's input has ended, no new reading will come";
-const TOO_LONG = "Dropped a line of the sensor's, longer than 65536 bytes";
+const ENDED = "The input has ended, no new reading will come";
+const TOO_LONG = "Dropped a reading, longer than 65536 bytes";
 
 /** A sensor, what it reads, its clocks and what it warned of. */
 function sensorOn(maxAge = Infinity) {
@@ -17,8 +17,8 @@ function sensorOn(maxAge = Infinity) {
   let isWaiting = false;
   let failure: Error | undefined;
   let hasEnded = false;
-  const input: Input = {
-    async read(bytes) {
+  const input = {
+    async read(bytes: Uint8Array) {
       while (chunks.length === 0) {
         if (failure) throw failure;
         if (hasEnded) return null;

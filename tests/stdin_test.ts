@@ -9,7 +9,7 @@ import { FLAGS, Program } from "./helpers/program.ts";
 import { GET } from "./helpers/requests.ts";
 import { within } from "./helpers/wait.ts";
 
-const ENDED = "WARN The sensor's input has ended, no new reading will come";
+const ENDED = "WARN The input has ended, no new reading will come";
 
 /** The program, and the FIFO that it reads. */
 interface Fed extends AsyncDisposable {
@@ -134,8 +134,8 @@ for (const [input, redirection, answer] of INPUTS) {
     assertMatch(
       program.stdout.match(/WARN.*/)![0],
       redirection === "<src"
-        ? /^WARN The sensor's input has ended after ".*directory.*", no new/
-        : /^WARN The sensor's input has ended, no new reading will come$/,
+        ? /^WARN The input has ended after ".*directory.*", no new/
+        : /^WARN The input has ended, no new reading will come$/,
     );
     assertEquals((await program.stop()).code, 0);
   });
@@ -204,7 +204,7 @@ testUnless(
     await waitForAnswer(program, "22");
     assertEquals(await mostMemory() < before + 20, true);
     assertEquals(program.stdout.match(/WARN.*/g), [
-      "WARN Dropped a line of the sensor's, longer than 65536 bytes",
+      "WARN Dropped a reading, longer than 65536 bytes",
     ]);
   },
 );

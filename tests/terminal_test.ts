@@ -29,7 +29,7 @@ testUnless(missing, "the program asks no questions on a terminal", async () => {
   ]);
 });
 
-const WARNING = "WARN The sensor's input has ended, no new reading will come";
+const WARNING = "WARN The input has ended, no new reading will come";
 
 for (
   const [does, env, expected] of [
