@@ -14,7 +14,7 @@ import { runServer } from "./src/server.ts";
 import { listenForStop } from "./src/stop_signal.ts";
 
 /** How long the last lines may take to reach their reader, in ms. */
-const FLUSH_MS = 1000;
+const FLUSH_MS = 900;
 
 const onTerminal = [Deno.stdin, Deno.stdout, Deno.stderr]
   .some((stream) => stream.isTerminal());

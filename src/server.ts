@@ -7,7 +7,7 @@ import { answerError } from "./problem.ts";
 import { formatStartReport, ListenError } from "./report.ts";
 
 // All in milliseconds
-const GRACE = 2000; // for running requests, once the service stops
+const GRACE = 1800; // for running requests, once the service stops
 const MAX_PAUSE = 1000; // before it listens again
 const MAX_FLOOD_PAUSE = 8; // as above, after too many open connections
 const CALM = 10_000; // a failure after this long is news
