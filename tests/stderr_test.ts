@@ -20,9 +20,10 @@ import { FLAGS, Program } from "./helpers/program.ts";
 
 /** A task's command, without the task shell and `deno task` around it. */
 function taskCommand(name: "start" | "dev"): string[] {
-  const [, ...args] = project.tasks[name].command
-    .replace("$(deno task -q flags)", FLAGS.join(" ")).split(" ");
-  return [Deno.execPath(), ...args];
+  const words = project.tasks[name].command
+    .replace("$(deno task -q flags)", FLAGS.join(" "))
+    .replace("deno run", `${Deno.execPath()} run`).split(" ");
+  return ["env", ...words]; // it begins with a variable
 }
 
 /** Makes a full pipe that nobody reads the standard error of a command. */
