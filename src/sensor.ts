@@ -63,9 +63,6 @@ export function createInputSensor(
       const seconds = Math.ceil(age / 100) / 10;
       return `The last reading is ${seconds} s old, more than ${maxAge} s`;
     }
-    const time = date() - age;
-    // The clock has been set since then
-    if (Math.abs(time - reading.time!) > 1000) reading = { ...reading, time };
     return reading;
   };
 }

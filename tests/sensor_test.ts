@@ -202,10 +202,9 @@ Deno.test("createInputSensor() is not misled by a clock that is set", async () =
     await send("21.5\n");
     pass(5000);
     clock.date += jump;
-    const reading = sensor();
-    assertEquals(reading, { text: "21.5", time: START + jump });
-    pass(5000);
-    assertEquals(sensor() === reading, true);
+    assertEquals(sensor(), { text: "21.5", time: START });
+    pass(10_001);
+    assertEquals(typeof sensor(), "string");
   }
 });
 
