@@ -13,7 +13,7 @@ import {
   WHOLE,
 } from "./helpers/http2.ts";
 import { send } from "./helpers/network.ts";
-import { command, findAddresses, Program } from "./helpers/program.ts";
+import { command, Program } from "./helpers/program.ts";
 
 /** Runs the program with a file as its console, and returns the ids it logged. */
 async function loggedIds(
@@ -23,12 +23,9 @@ async function loggedIds(
   const file = `${folder.path}/log`;
   const start = command(["--port", "0"]).flat();
   await using program = Program.appendingTo(file, start);
-  const read = () => Deno.readTextFile(file).catch(() => "");
-  await program.waitFor(async () => (await read()).includes("Press CTRL+C"));
-  const [address] = findAddresses(await read());
-  await burst(Number(new URL(address!).port), program);
+  await burst(await program.portIn(file), program);
   assertEquals((await program.stop()).code, 0);
-  const log = await read();
+  const log = await Deno.readTextFile(file);
   assertEquals(log.match(/WARN.*/)?.[0], undefined);
   return [...log.matchAll(/"GET \/(\d+)\//g)].map(([, id]) => id!);
 }

@@ -2,11 +2,12 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { Folder } from "./helpers/files.ts";
-import { lacksCommand, lacksFile, testUnless } from "./helpers/machine.ts";
+import { lacksFile, testUnless } from "./helpers/machine.ts";
 import { get, receive, send } from "./helpers/network.ts";
 import { output } from "./helpers/process.ts";
-import { FLAGS, Program } from "./helpers/program.ts";
+import { command, FLAGS, Program } from "./helpers/program.ts";
 import { GET } from "./helpers/requests.ts";
+import { lacksTerminal, Terminal } from "./helpers/terminal.ts";
 import { within } from "./helpers/wait.ts";
 
 const ENDED = "WARN The input has ended, no new reading will come";
@@ -141,25 +142,16 @@ for (const [input, redirection, answer] of INPUTS) {
   });
 }
 
-// Others than Linux's know other flags
-const noTerminal = Deno.build.os === "linux"
-  ? await lacksCommand("script")
-  : "script is another one here";
-
 testUnless(
-  noTerminal,
+  lacksTerminal,
   "--stdin answers with a line that is typed",
   async () => {
-    using folder = await Folder.create();
-    const fifo = `${folder.path}/keys`;
-    await output("mkfifo", [fifo]);
-    const wrap = ["sh", "-c", 'exec script -qec "$*" /dev/null <"$0"', fifo];
-    const starting = Program.start(["--stdin"], { wrap, startsOthers: true });
-    using keys = await Deno.open(fifo, { write: true });
-    await using program = await starting;
-    await keys.write(new TextEncoder().encode("21.5\r"));
+    const run = command(["--port", "0", "--stdin"]).flat();
+    await using program = await Terminal.run(run);
+    await program.listening();
+    await program.type("21.5\r");
     await waitForAnswer(program, "21.5");
-    await keys.write(new TextEncoder().encode("\x03"));
+    await program.type("\x03");
     assertEquals((await program.end()).code, 0); // although a read is pending
   },
 );

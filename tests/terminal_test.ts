@@ -1,33 +1,31 @@
-// What the program does on a terminal only: colours, and no questions.
+// What the program does on a terminal only: colours, keys, and no questions.
 
 import { assertEquals } from "@std/assert";
-import { lacksCommand, testUnless } from "./helpers/machine.ts";
+import { testUnless } from "./helpers/machine.ts";
+import { get } from "./helpers/network.ts";
 import { command, Program } from "./helpers/program.ts";
+import { lacksTerminal, Terminal } from "./helpers/terminal.ts";
 
-/** Starts the program on a terminal of its own, which shows its id first. */
+/** Starts the program on a terminal of its own. */
 function startOnTerminal(args: string[], env?: Record<string, string>) {
-  const run = command(["--port", "0", ...args]).flat();
-  const words = run.map((word) => `'${word.replaceAll("'", "'\\''")}'`);
-  const typescript = `echo $$; exec ${words.join(" ")}`;
-  return new Program("script", ["-qec", typescript, "/dev/null"], { env });
+  return Terminal.run(command(["--port", "0", ...args]).flat(), "", env);
 }
 
-// Others than Linux's know other flags
-const missing = Deno.build.os === "linux"
-  ? await lacksCommand("script")
-  : "script(1) is another one here";
-
-testUnless(missing, "the program asks no questions on a terminal", async () => {
-  await using program = startOnTerminal(["--host", "192.0.2.7"]);
-  const { code } = await program.end();
-  assertEquals(code, 1);
-  assertEquals(program.stdout.split("\r\n").slice(1), [
-    'Cannot listen on "192.0.2.7", port 0: this program has no permission for' +
-    " that address",
-    "Choose another address with --host, or leave it out",
-    "",
-  ]);
-});
+testUnless(
+  lacksTerminal,
+  "the program asks no questions on a terminal",
+  async () => {
+    await using program = await startOnTerminal(["--host", "192.0.2.7"]);
+    const { code } = await program.end();
+    assertEquals(code, 1);
+    assertEquals(program.stdout.split("\n").slice(1), [
+      'Cannot listen on "192.0.2.7", port 0: this program has no permission for' +
+      " that address",
+      "Choose another address with --host, or leave it out",
+      "",
+    ]);
+  },
+);
 
 const WARNING = "WARN The input has ended, no new reading will come";
 
@@ -37,11 +35,12 @@ for (
     ["colours nothing where NO_COLOR is set", "1", WARNING],
   ] as const
 ) {
-  testUnless(missing, `the program ${does}`, async () => {
-    await using program = startOnTerminal(["--stdin"], { NO_COLOR: env });
-    // Nothing comes on standard input
+  testUnless(lacksTerminal, `the program ${does}`, async () => {
+    await using program = await startOnTerminal(["--stdin"], { NO_COLOR: env });
+    await program.listening();
+    await program.type("\x04"); // the end of the input
     await program.waitFor(() => program.stdout.includes("will come"));
-    Deno.kill(parseInt(program.stdout), "SIGTERM");
+    Deno.kill(program.inner, "SIGTERM");
     assertEquals((await program.end()).code, 0);
     assertEquals(program.stdout.match(/.*WARN.*/)?.[0], expected);
   });
@@ -52,3 +51,19 @@ Deno.test("the program colours nothing without a terminal", async () => {
   await using program = await Program.start(["--stdin"], { env });
   assertEquals(await program.waitForLines(1), [WARNING]);
 });
+
+testUnless(
+  lacksTerminal,
+  "Ctrl+C stops the task start in order, although it comes twice",
+  async () => {
+    const run = [Deno.execPath(), "task", "-q", "start", "--port", "0"];
+    await using program = await Terminal.run(run);
+    await program.listening();
+    for (let asked = 0; asked < 20; asked++) {
+      await (await get(program.url)).body?.cancel();
+    }
+    await program.type("\x03");
+    assertEquals((await program.end()).code, 0);
+    assertEquals(program.lines.length, 20);
+  },
+);

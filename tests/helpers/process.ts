@@ -138,6 +138,25 @@ export class Process implements AsyncDisposable {
     return await this.end();
   }
 
+  /** Sends a signal again and again, to it or its child, until its end. */
+  async insist(
+    signal: Deno.Signal,
+    pid = this.pid,
+  ): Promise<Deno.CommandStatus> {
+    const timer = setInterval(() => {
+      try {
+        Deno.kill(pid, signal);
+      } catch {
+        // It has ended
+      }
+    }, 20);
+    try {
+      return await this.end();
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     try {
       Deno.kill(this.#startsOthers ? -this.pid : this.pid, "SIGKILL");

@@ -78,6 +78,13 @@ export class Program extends Process {
     await this.waitFor(() => this.stdout.includes("Press CTRL+C"));
   }
 
+  /** Waits for the start report in a file, and returns the port. */
+  async portIn(file: string): Promise<number> {
+    const read = () => Deno.readTextFile(file).catch(() => "");
+    await this.waitFor(async () => (await read()).includes("Press CTRL+C"));
+    return Number(new URL(findAddresses(await read())[0]!).port);
+  }
+
   /** Waits for a number of lines and returns them. */
   async waitForLines(count: number): Promise<string[]> {
     await this.waitFor(() => this.lines.length >= count);

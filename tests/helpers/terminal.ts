@@ -1,0 +1,64 @@
+// A terminal of its own for a program, by script(1).
+
+import { Folder } from "./files.ts";
+import { lacksCommand } from "./machine.ts";
+import { output } from "./process.ts";
+import { Program } from "./program.ts";
+
+/** The reason to leave a test out where no terminal is to be had. */
+export const lacksTerminal = Deno.build.os === "linux"
+  ? await lacksCommand("script")
+  : "script(1) is another one here"; // which knows other flags
+
+/** The program on a terminal; it ends as what runs there. */
+export class Terminal extends Program {
+  #keys: Deno.FsFile | undefined;
+  #folder: Folder | undefined;
+
+  /**
+   * Runs a command on a terminal, which shows the command's process id first.
+   *
+   * @param redirection What of the command's is elsewhere, in the shell's words.
+   */
+  static async run(
+    command: string[],
+    redirection = "",
+    env: Record<string, string> = {},
+  ): Promise<Terminal> {
+    const folder = await Folder.create();
+    const fifo = `${folder.path}/keys`;
+    await output("mkfifo", [fifo]);
+    const words = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`);
+    const terminal = new Terminal("sh", [
+      "-c",
+      'exec script -qec "$1" /dev/null <>"$0"',
+      fifo,
+      // As a console that is none: lines end with LF, and no key is shown
+      `stty -echo -onlcr; echo $$; exec ${words.join(" ")} ${redirection}`,
+    ], { env: { SHELL: "/bin/sh", ...env }, startsOthers: true });
+    terminal.#folder = folder;
+    terminal.#keys = await Deno.open(fifo, { read: true, write: true });
+    return terminal;
+  }
+
+  /** The process id of what runs on the terminal. */
+  get inner(): number {
+    return parseInt(this.stdout);
+  }
+
+  /** Presses keys. */
+  async type(keys: string): Promise<void> {
+    await this.#keys?.write(new TextEncoder().encode(keys));
+  }
+
+  /** Closes the terminal's window, as it were. */
+  close(): void {
+    this.kill("SIGKILL");
+  }
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    await super[Symbol.asyncDispose]();
+    this.#keys?.close();
+    this.#folder?.remove();
+  }
+}
