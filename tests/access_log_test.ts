@@ -153,6 +153,30 @@ Deno.test("withAccessLog() passes the response through and logs one line", () =>
   ]);
 });
 
+Deno.test("withAccessLog() asks for the client before, and for the time behind, each request", () => {
+  const asked: string[] = [];
+  const logged = withAccessLog(
+    () => {
+      asked.push("handler");
+      return new Response();
+    },
+    () => {},
+    () => String(asked.push("time")),
+  );
+  const info = {
+    get remoteAddr() {
+      asked.push("client");
+      return INFO.remoteAddr;
+    },
+    completed: INFO.completed,
+  };
+  for (const url of ["http://board/a", "http://board/a"]) {
+    logged({ method: "GET", url } as Request, info);
+  }
+  const order = ["client", "handler", "time"];
+  assertEquals(asked, [...order, ...order]);
+});
+
 Deno.test("withAccessLog() logs a handler that throws as 500", () => {
   const { lines, answer } = logOf(() => {
     throw new TypeError("The sensor is on fire");
@@ -212,15 +236,15 @@ Deno.test("createTimestamp() follows a clock that jumps", () => {
     assertEquals(
       timesAt(
         "1970-01-01T00:00:00.5Z", // a board without a clock's battery
+        "1969-12-31T23:59:59.5Z",
         "2026-11-20T17:14:56.5Z",
         "2026-11-20T17:14:55.9Z",
-        "1969-12-31T23:59:59.9Z",
       ),
       [
         "01/Jan/1970 00:00:00",
+        "31/Dec/1969 23:59:59",
         "20/Nov/2026 17:14:56",
         "20/Nov/2026 17:14:55",
-        "31/Dec/1969 23:59:59",
       ],
     );
   });

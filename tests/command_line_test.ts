@@ -4,16 +4,18 @@ import { type Config, DEFAULTS } from "../src/config.ts";
 import { FLAGS, HELP } from "../src/flags.ts";
 import project from "../deno.json" with { type: "json" };
 
+const SPECIFIED: Config = {
+  hostname: "0.0.0.0",
+  port: 5000,
+  message: "Sensor data",
+  stdin: false,
+  maxAge: Infinity,
+  cors: false,
+  debug: true,
+};
+
 Deno.test("DEFAULTS are what the specification says", () => {
-  assertEquals(DEFAULTS, {
-    hostname: "0.0.0.0",
-    port: 5000,
-    message: "Sensor data",
-    stdin: false,
-    maxAge: Infinity,
-    cors: false,
-    debug: true,
-  });
+  assertEquals(DEFAULTS, SPECIFIED);
 });
 
 const COMMAND_LINES: [args: string[], config: Partial<Config>][] = [
@@ -44,7 +46,7 @@ for (const [args, config] of COMMAND_LINES) {
   Deno.test(`parseCommand() parses ${JSON.stringify(args)}`, () => {
     assertEquals(parseCommand(args), {
       kind: "serve",
-      config: { ...DEFAULTS, ...config },
+      config: { ...SPECIFIED, ...config },
     });
   });
 }
@@ -70,6 +72,7 @@ const MISTAKES: [args: string[], sentence: string][] = [
   [[""], 'Unexpected argument ""'],
   [["--port"], `${PORTS}""`],
   [["--port="], `${PORTS}""`],
+  [["--port=", "80"], `${PORTS}""`],
   [["--port", "http"], `${PORTS}"http"`],
   [["--port", "65536"], `${PORTS}"65536"`],
   [["--port", "-1"], `${PORTS}"-1"`],
@@ -119,6 +122,7 @@ Deno.test("parseCommand() gives the help text and the version of deno.json", () 
   assertEquals(parseCommand(["--help"]), help);
   assertEquals(parseCommand(["-h"]), help);
   assertEquals(parseCommand(["--help", "--max-age", "1"]), help);
+  assertEquals(parseCommand(["--help", "--version"]), help);
   const version = { kind: "print", text: project.version } as const;
   assertEquals(parseCommand(["--version"]), version);
 });

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { CAPACITY, LineWriter } from "../src/line_writer.ts";
-import { waitFor } from "./helpers/wait.ts";
+import { delay, waitFor } from "./helpers/wait.ts";
 
 /** A writer on a sink that takes as many bytes as it is told. */
 function writerOn(take: (bytes: Uint8Array) => number | Promise<number>) {
@@ -15,6 +15,10 @@ function writerOn(take: (bytes: Uint8Array) => number | Promise<number>) {
   const writer = new LineWriter(sink, (count) => dropped.push(count));
   return { writer, dropped, written: () => written };
 }
+
+Deno.test("CAPACITY is the 8 MiB that the README names", () => {
+  assertEquals(CAPACITY, 8 * 1024 * 1024);
+});
 
 const takeAll = (bytes: Uint8Array) => bytes.length;
 
@@ -73,6 +77,31 @@ Deno.test("LineWriter writes what comes after a flush of nothing", async () => {
   writer.write("one");
   await writer.flush();
   assertEquals(written(), "one\n");
+});
+
+Deno.test("LineWriter writes a line within a second", async () => {
+  const taken = Promise.withResolvers<string>();
+  const { writer } = writerOn((bytes) => {
+    taken.resolve("in time");
+    return bytes.length;
+  });
+  writer.write("one");
+  const late = delay(1000).then(() => "late");
+  assertEquals(await Promise.race([taken.promise, late]), "in time");
+});
+
+Deno.test("LineWriter tries a sink that fails about twice a second", async () => {
+  const tries: number[] = [];
+  const { writer } = writerOn(async (bytes) => {
+    if (tries.push(performance.now()) > 3) return bytes.length;
+    await delay(0);
+    throw new Error("Broken pipe");
+  });
+  writer.write("one");
+  const late = delay(6000).then(() => "late");
+  assertEquals(await Promise.race([writer.flush(), late]), undefined);
+  // A timer may be late, but not early
+  assertEquals(tries.at(-1)! - tries[0]! > 3 * 400, true);
 });
 
 Deno.test("LineWriter keeps its lines for a sink that fails", async () => {

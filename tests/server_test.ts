@@ -5,11 +5,16 @@ import { DEFAULTS } from "../src/config.ts";
 import { createConsole } from "../src/console.ts";
 import { runServer } from "../src/server.ts";
 import { get } from "./helpers/network.ts";
+import { delay, waitFor } from "./helpers/wait.ts";
 
 const CONFIG = { ...DEFAULTS, hostname: "127.0.0.1", port: 0 };
 
 /** Runs a server around a handler that throws, and asks it once. */
-async function fail(levelName: "DEBUG" | "INFO", cors = false) {
+async function fail(
+  levelName: "DEBUG" | "INFO",
+  cors = false,
+  error: unknown = new TypeError("The sensor is on fire"),
+) {
   let printed = "";
   const decoder = new TextDecoder();
   const { logger, flush } = createConsole(
@@ -21,7 +26,7 @@ async function fail(levelName: "DEBUG" | "INFO", cors = false) {
     false,
   );
   const handler = withAccessLog(() => {
-    throw new TypeError("The sensor is on fire");
+    throw error;
   }, (line) => logger.info(line));
   const stop = new AbortController();
   const running = runServer(
@@ -79,6 +84,11 @@ Deno.test("runServer() logs a handler that throws without its stack otherwise", 
   assertEquals(lines.slice(1), [
     "ERROR The handler failed: TypeError: The sensor is on fire",
   ]);
+});
+
+Deno.test("runServer() logs what is thrown and no error, which has no stack", async () => {
+  const { lines } = await fail("DEBUG", false, "on fire");
+  assertEquals(lines.slice(1), ["ERROR The handler failed: on fire"]);
 });
 
 /** What comes of a server whose listener fails again and again. */
@@ -172,25 +182,30 @@ Deno.test("runServer() takes a failure after 10 s as the first one", async () =>
   assertEquals([seldom.pauses, seldom.warnings.length], [[1, 1, 1, 1], 4]);
 });
 
-Deno.test("runServer() ends when it is stopped while it waits to listen again", async () => {
+/** Runs a server whose first listener fails when it is told to. */
+function failOnce() {
   const stop = new AbortController();
+  const failure = Promise.withResolvers<void>();
   const pause = Promise.withResolvers<void>();
-  let calls = 0;
+  const paused = Promise.withResolvers<void>();
+  const signals: AbortSignal[] = [];
+  const warnings: string[] = [];
   const world = {
-    serve: (() => {
-      calls++;
-      const finished = Promise.reject(new Error(ABORTED));
+    serve: (({ signal }: { signal: AbortSignal }) => {
+      const again = signals.push(signal) > 1;
+      const finished = again ? new Promise(() => {}) : failure.promise;
       const addr = { hostname: "127.0.0.1", port: 5000 };
       return { finished, addr, shutdown: () => Promise.resolve() };
     }) as unknown as typeof Deno.serve,
     delay: (milliseconds: number) => {
       if (milliseconds > 1) return new Promise<void>(() => {}); // the grace
-      stop.abort();
+      paused.resolve();
       return pause.promise;
     },
     now: () => 0,
   };
-  const logger = { info() {}, warn() {} } as unknown as Logger;
+  const warn = (line: string) => warnings.push(line);
+  const logger = { info() {}, warn } as unknown as Logger;
   const running = runServer(
     CONFIG,
     () => new Response(),
@@ -198,7 +213,35 @@ Deno.test("runServer() ends when it is stopped while it waits to listen again", 
     stop.signal,
     world,
   );
+  const fail = () => failure.reject(new Error(ABORTED));
+  return { stop, fail, pause, paused, signals, warnings, running };
+}
+
+Deno.test("runServer() listens again only behind the pause", async () => {
+  const { fail, pause, paused, signals } = failOnce();
+  fail();
+  await paused.promise;
+  await delay(0); // all that does not wait is done
+  assertEquals(signals.length, 1);
+  pause.resolve();
+  await waitFor(() => signals.length === 2);
+});
+
+Deno.test("runServer() ends when it is stopped while it waits to listen again", async () => {
+  const { stop, fail, pause, paused, signals, running } = failOnce();
+  fail();
+  await paused.promise;
+  stop.abort();
   pause.resolve();
   await running;
-  assertEquals(calls, 1);
+  assertEquals(signals.length, 1);
+});
+
+Deno.test("runServer() leaves requests alone that run while it fails to stop", async () => {
+  const { stop, fail, signals, warnings, running } = failOnce();
+  stop.abort();
+  fail();
+  await running;
+  assertEquals([signals.length, signals[0]?.aborted], [1, false]);
+  assertEquals(warnings, []);
 });

@@ -4,7 +4,7 @@ import { assertEquals, assertNotEquals } from "@std/assert";
 import { exchange, receive, send, waitUntilClosed } from "./helpers/network.ts";
 import { Program } from "./helpers/program.ts";
 import { GET, HALF_BODY, HALF_HEADER, LAST_GET } from "./helpers/requests.ts";
-import { within } from "./helpers/wait.ts";
+import { delay, within } from "./helpers/wait.ts";
 
 /** Opens a connection and sends a request. */
 async function open(port: number, request: string): Promise<Deno.Conn> {
@@ -68,9 +68,31 @@ Deno.test("the program stops when a slow console has every line", async () => {
   const count = await fillConsole(program);
   program.kill("SIGTERM");
   await waitUntilClosed(program.port);
+  let hasEnded = false;
+  program.ended.then(() => hasEnded = true);
+  while (!hasEnded) {
+    program.resume();
+    program.pause(); // behind what was there
+    await delay(5);
+  }
   program.resume();
   assertEquals((await program.end()).code, 0);
   assertEquals(program.lines.length, count);
+});
+
+Deno.test("the program stops within 3 s when clients and console hold it", async () => {
+  for (let tries = 1;; tries++) {
+    await using program = await Program.start();
+    await fillConsole(program);
+    using _halfBody = await open(program.port, HALF_BODY);
+    try {
+      assertEquals(await stopWithin(3000, program), 0);
+      return;
+    } catch (error) {
+      // It has 0.3 s less, which a busy machine may take for itself
+      if (tries === 4) throw error;
+    }
+  }
 });
 
 Deno.test("the program sends the whole of an answer before it stops", async () => {
@@ -91,6 +113,7 @@ Deno.test("the program sends the whole of an answer before it stops", async () =
 });
 
 Deno.test("the program ends at once on a second signal, but not within 0.5 s", async () => {
+  const durations: number[] = [];
   for (
     const [first, second] of [["SIGTERM", "SIGTERM"], [
       "SIGINT",
@@ -103,10 +126,10 @@ Deno.test("the program ends at once on a second signal, but not within 0.5 s", a
     const start = performance.now();
     program.kill(first);
     // A terminal's Ctrl+C arrives twice, and so do these
-    const kill = setInterval(() => program.kill(second), 20);
-    const { signal } = await program.ended;
-    clearInterval(kill);
+    const { signal } = await program.insist(second);
     assertEquals(signal, second);
-    assertEquals(performance.now() - start > 450, true);
+    durations.push(performance.now() - start);
   }
+  assertEquals(durations.every((duration) => duration > 450), true);
+  assertEquals(durations.some((duration) => duration < 1000), true);
 });
