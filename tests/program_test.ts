@@ -49,6 +49,23 @@ for (const host of ["0.0.0.0", "::", "127.0.0.1", "::1", "localhost"]) {
   );
 }
 
+Deno.test("the program reports each IPv4 address by which others reach it", async () => {
+  const { stdout } = await output(Deno.execPath(), [
+    "eval",
+    "console.log(JSON.stringify(Deno.networkInterfaces()))",
+  ]);
+  const interfaces: Deno.NetworkInterfaceInfo[] = JSON.parse(stdout);
+  const others = interfaces
+    .filter(({ family }) => family === "IPv4")
+    .map(({ address }) => address)
+    .filter((address) => !address.startsWith("127."));
+  await using program = await Program.start();
+  assertEquals(
+    program.addresses.map((address) => new URL(address).hostname),
+    ["127.0.0.1", ...others],
+  );
+});
+
 Deno.test("the program answers two GETs alike and logs a line for each", async () => {
   await using program = await Program.start();
   const bodies = [];
@@ -301,6 +318,17 @@ Deno.test("the program prints its help and its version", async () => {
   const version = await output(...command(["--version"]));
   assertEquals(version.stdout, `${project.version}\n`);
   assertEquals([version.code, version.stderr], [0, ""]);
+});
+
+Deno.test("the program ends silently with 0 when nobody reads its help", async () => {
+  const pipe = 'exec 3>&1; { "$@"; echo $? >&3; } | head -0';
+  const run = command(["--help"]).flat();
+  assertEquals(await output("sh", ["-c", pipe, "sh", ...run]), {
+    code: 0,
+    signal: null,
+    stdout: "0\n",
+    stderr: "",
+  });
 });
 
 /** The flag that runs some code before the program. */

@@ -16,7 +16,7 @@ import {
 import { testUnless } from "./helpers/machine.ts";
 import { get } from "./helpers/network.ts";
 import { output } from "./helpers/process.ts";
-import { FLAGS, Program } from "./helpers/program.ts";
+import { command, FLAGS, Program } from "./helpers/program.ts";
 
 /** A task's command, without the task shell and `deno task` around it. */
 function taskCommand(name: "start" | "dev"): string[] {
@@ -63,6 +63,12 @@ for (const name of ["start", "dev"] as const) {
   Deno.test(`a full standard error does not stop the task ${name}`, () =>
     attack(taskCommand(name)));
 }
+
+Deno.test("a full standard error does not keep wrong usage from its end", async () => {
+  const run = command(["--foo"]).flat();
+  const result = await output("sh", ["-c", WITH_FULL_STDERR, "sh", ...run]);
+  assertEquals(result, { code: 2, signal: null, stdout: "", stderr: "" });
+});
 
 const { os, arch } = Deno.build;
 const folder = await Folder.create();

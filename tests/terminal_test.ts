@@ -1,6 +1,7 @@
 // What the program does on a terminal only: colours, keys, and no questions.
 
 import { assertEquals } from "@std/assert";
+import { Folder } from "./helpers/files.ts";
 import { testUnless } from "./helpers/machine.ts";
 import { get } from "./helpers/network.ts";
 import { command, Program } from "./helpers/program.ts";
@@ -51,6 +52,23 @@ Deno.test("the program colours nothing without a terminal", async () => {
   await using program = await Program.start(["--stdin"], { env });
   assertEquals(await program.waitForLines(1), [WARNING]);
 });
+
+testUnless(
+  lacksTerminal,
+  "the program colours nothing in a file, although it is started on a terminal",
+  async () => {
+    using folder = await Folder.create();
+    const log = `${folder.path}/log`;
+    const run = command(["--port", "0", "--stdin"]).flat();
+    const env = { NO_COLOR: "" };
+    await using terminal = await Terminal.run(run, `>'${log}'`, env);
+    await terminal.portIn(log);
+    await terminal.type("\x04");
+    const warned = async () => (await Deno.readTextFile(log)).match(/.*WARN.*/);
+    await terminal.waitFor(async () => await warned() !== null);
+    assertEquals((await warned())?.[0], WARNING);
+  },
+);
 
 testUnless(
   lacksTerminal,
