@@ -34,16 +34,33 @@ Deno.test("the program stops within 3 s whatever its clients do", async () => {
   assertEquals(program.lines.length, 2);
 });
 
-Deno.test("the program does not wait for clients that ask for nothing", async () => {
-  await using program = await Program.start();
-  const { port } = program;
-  using _idle = await open(port, "");
-  using _keptAlive = await open(port, GET);
-  using _halfHeader = await open(port, HALF_HEADER);
-  await program.waitForLines(1);
-  // Less than the 2 s that it gives to running requests
-  assertEquals(await stopWithin(1500, program), 0);
-});
+/** Tries again what a busy machine may have kept from being in time. */
+function testInTime(name: string, test: () => Promise<void>): void {
+  Deno.test(name, async () => {
+    for (let tries = 1; tries < 4; tries++) {
+      try {
+        return await test();
+      } catch {
+        // The last one counts
+      }
+    }
+    await test();
+  });
+}
+
+testInTime(
+  "the program does not wait for clients that ask for nothing",
+  async () => {
+    await using program = await Program.start();
+    const { port } = program;
+    using _idle = await open(port, "");
+    using _keptAlive = await open(port, GET);
+    using _halfHeader = await open(port, HALF_HEADER);
+    await program.waitForLines(1);
+    // Less than it gives to running requests, or to a console that is stuck
+    assertEquals(await stopWithin(800, program), 0);
+  },
+);
 
 /** Makes lines that the console does not take, and returns how many. */
 async function fillConsole(program: Program): Promise<number> {
@@ -80,20 +97,15 @@ Deno.test("the program stops when a slow console has every line", async () => {
   assertEquals(program.lines.length, count);
 });
 
-Deno.test("the program stops within 3 s when clients and console hold it", async () => {
-  for (let tries = 1;; tries++) {
+testInTime(
+  "the program stops within 3 s when clients and console hold it",
+  async () => {
     await using program = await Program.start();
     await fillConsole(program);
     using _halfBody = await open(program.port, HALF_BODY);
-    try {
-      assertEquals(await stopWithin(3000, program), 0);
-      return;
-    } catch (error) {
-      // It has 0.3 s less, which a busy machine may take for itself
-      if (tries === 4) throw error;
-    }
-  }
-});
+    assertEquals(await stopWithin(3000, program), 0);
+  },
+);
 
 Deno.test("the program sends the whole of an answer before it stops", async () => {
   // Longer in JSON, \\u0001: these answers are more than the sockets hold, so
