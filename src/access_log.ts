@@ -1,4 +1,4 @@
-// The middleware: measures a handler and turns each request into one line.
+// The middleware: turns each handled request into one line.
 
 import type { Handler } from "./handler.ts";
 import { rememberTarget } from "./request_target.ts";
@@ -30,7 +30,7 @@ export function withAccessLog(
 ): (request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>) => Response {
   const escapedTarget = rememberTarget(({ text }) => escape(text));
   return (request, info) => {
-    const client = info.remoteAddr.hostname; // later it throws
+    const client = info.remoteAddr.hostname; // once it is closed, this throws
     let status = 500;
     try {
       const response = handler(request);

@@ -1,5 +1,8 @@
 // The settings and their defaults.
 
+/** The path of the one resource. */
+export const PATH = "/datasensor";
+
 /** The settings without flags, as the specification wants them. */
 export const DEFAULTS = {
   /** The address to listen on. */

@@ -1,3 +1,5 @@
+// A timer to await.
+
 /**
  * Resolves after a time, in milliseconds.
  *

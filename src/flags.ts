@@ -58,7 +58,7 @@ export const FLAGS: Flag[] = [
   {
     names: ["--max-age"],
     value: "SECONDS",
-    needs: "a number above 0",
+    needs: "a number above 0, as 15 or 0.5",
     help: "answer 503 when that line is older (default: it may be)",
     with: "--stdin",
     set: (value) => {

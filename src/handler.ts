@@ -1,15 +1,13 @@
 // The resource: a request in, a response out.
 
 import { STATUS_CODE } from "@std/http/status";
+import { PATH } from "./config.ts";
 import { commonFields, createProblem, type Fields } from "./problem.ts";
 import { rememberTarget, type RequestTarget } from "./request_target.ts";
 import type { Reading, Sensor } from "./sensor.ts";
 
 /** Answers one request; what it throws is a bug. */
 export type Handler = (request: Request) => Response;
-
-/** The path of the resource. */
-export const PATH = "/datasensor";
 
 const METHODS = "GET, HEAD, OPTIONS";
 
@@ -22,7 +20,7 @@ const METHODS = "GET, HEAD, OPTIONS";
 export function createHandler(sensor: Sensor, cors: boolean): Handler {
   const fields = commonFields(cors);
   const refusal = rememberTarget(refuse);
-  let answered: Reading | undefined;
+  let current: Reading | undefined;
   let data: Response; // cloned for each request, as that costs less
 
   function answerData(): Response {
@@ -30,9 +28,9 @@ export function createHandler(sensor: Sensor, cors: boolean): Handler {
     if (typeof reading === "string") {
       return createProblem(STATUS_CODE.ServiceUnavailable, reading, fields);
     }
-    if (reading !== answered) {
+    if (reading !== current) {
       data = createData(reading, fields);
-      answered = reading;
+      current = reading;
     }
     return data.clone();
   }
@@ -56,7 +54,7 @@ export function createHandler(sensor: Sensor, cors: boolean): Handler {
   };
 }
 
-/** Says why a target is not answered with the resource, if it is not. */
+/** Says why a target is not current with the resource, if it is not. */
 function refuse(
   { text, hasValidHost }: RequestTarget,
 ): [status: 400 | 404, detail: string] | undefined {

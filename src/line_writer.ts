@@ -3,14 +3,15 @@
 import { delay } from "./delay.ts";
 
 /**
- * How many bytes of lines wait at most for a sink that does not take them. The
- * system gives memory for what is used of it.
+ * How many bytes of lines wait at most, besides those that are being written.
+ * The system gives memory for what is used of it.
  */
 export const CAPACITY = 8 * 1024 * 1024;
 
 const COLLECT_MS = 100; // before a few lines are written together
 const WRITE_LENGTH = 64 * 1024; // so many bytes of lines are written at once
 const RETRY_MS = 500; // before a sink that failed is tried again
+const LF = 0x0a;
 
 /** Takes bytes and returns how many it took, as `Deno.stdout.write` does. */
 export type Sink = (bytes: Uint8Array) => Promise<number>;
@@ -55,7 +56,7 @@ export class LineWriter {
     await this.#writing;
   }
 
-  /** Nothing awaits it: while the sink is stuck, what does would pile up. */
+  /** Awaited by nobody: while the sink is stuck, promises would pile up. */
   async #collect(): Promise<void> {
     this.#isCollecting = true;
     await delay(COLLECT_MS);
@@ -68,6 +69,7 @@ export class LineWriter {
   }
 
   async #empty(): Promise<void> {
+    let length = WRITE_LENGTH;
     do {
       let bytes = this.#filling.subarray(0, this.#length);
       [this.#filling, this.#emptying] = [this.#emptying, this.#filling];
@@ -78,9 +80,13 @@ export class LineWriter {
       }
       while (bytes.length > 0) {
         try {
-          bytes = bytes.subarray(await this.#sink(bytes));
+          const end = bytes.indexOf(LF, length - 1) + 1 || bytes.length;
+          bytes = bytes.subarray(await this.#sink(bytes.subarray(0, end)));
         } catch {
-          await delay(RETRY_MS); // the disk is full, or the reader is gone
+          // The disk is full, or the reader is gone. What was written is not
+          // told and comes again: from now on, a line at most
+          length = 1;
+          await delay(RETRY_MS);
         }
       }
     } while (this.#length > 0);

@@ -1,7 +1,6 @@
 // What the operator is told at the start.
 
-import type { Config } from "./config.ts";
-import { PATH } from "./handler.ts";
+import { type Config, PATH } from "./config.ts";
 
 const OTHER_HOST = "Choose another address with --host, or leave it out";
 

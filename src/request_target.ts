@@ -34,12 +34,12 @@ export function rememberTarget<T>(
     if (url === lastUrl) return last;
     const start = url.indexOf("://") + 3;
     const slash = url.indexOf("/", start);
-    const isClear = url.indexOf("/", slash + 1) < 0;
-    lastUrl = isClear ? url : undefined;
+    const hasOneSlash = url.indexOf("/", slash + 1) < 0;
+    lastUrl = hasOneSlash ? url : undefined;
     if (slash < 0) {
       last = compute({ text: url.slice(start), hasValidHost: true });
     } else {
-      const end = isClear ? slash : start + hostLength(request, start);
+      const end = hasOneSlash ? slash : start + hostLength(request, start);
       const hasValidHost = AUTHORITY.test(url.slice(start, end));
       last = compute({ text: url.slice(end), hasValidHost });
     }

@@ -77,8 +77,8 @@ async function* readLastLines(
   logger: Logger,
 ): AsyncGenerator<string> {
   const buffer = new Uint8Array(MAX_LENGTH + 1);
-  let length = 0; // of the line that has begun, which the buffer begins with
-  let isTooLong = false; // that line
+  let length = 0; // of the unfinished line at the buffer's start
+  let isTooLong = false; // the unfinished line
   for (;;) {
     const count = await input.read(buffer.subarray(length));
     if (count === null) break;

@@ -7,15 +7,15 @@ import { delay } from "./delay.ts";
 const ONE_WISH = 500;
 
 /**
- * Returns a signal that is aborted when the program is to stop. A wish to stop
- * that comes later ends the process at once.
+ * Returns a signal that is aborted when the program is to stop. A later SIGINT
+ * or SIGTERM ends the process at once.
  *
  * @param onTerminal Whether the program runs on a terminal: it stops when the
  * terminal is closed. Without one, a session's end is nothing to it (nohup).
  */
 export function listenForStop(onTerminal: boolean): AbortSignal {
   const controller = new AbortController();
-  // Windows knows no others
+  // Older Denos know no others on Windows
   const windows = Deno.build.os === "windows";
   const signals: Deno.Signal[] = windows ? ["SIGINT"] : ["SIGINT", "SIGTERM"];
   const stop = async () => {

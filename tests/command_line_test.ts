@@ -101,7 +101,7 @@ const MISTAKES: [args: string[], sentence: string][] = [
     age,
   ): [args: string[], sentence: string] => [
     ["--stdin", "--max-age", age],
-    `--max-age needs a number above 0, not "${age}"`,
+    `--max-age needs a number above 0, as 15 or 0.5, not "${age}"`,
   ]),
   [["-h=1"], '-h takes no value, not "1"'],
   [["--help=port"], '--help takes no value, not "port"'],

@@ -172,3 +172,38 @@ Deno.test("LineWriter drops whole lines where characters take more bytes", async
   for (const text of lines) assertEquals(text, line);
   assertEquals(lines.length + dropped[0]!, Math.ceil(CAPACITY / 500));
 });
+
+Deno.test("LineWriter writes 64 KiB at once, and whole lines", async () => {
+  const writes: string[] = [];
+  const { writer } = writerOn((bytes) => {
+    writes.push(new TextDecoder().decode(bytes));
+    return bytes.length;
+  });
+  const line = "x".repeat(999);
+  for (let i = 0; i < 200; i++) writer.write(line);
+  await writer.flush();
+  assertEquals(writes.join(""), `${line}\n`.repeat(200));
+  for (const text of writes) assertEquals(text.endsWith("x\n"), true);
+  const most = Math.max(...writes.map((text) => text.length));
+  assertEquals(most >= 64 * 1024 && most < 64 * 1024 + 1000, true);
+});
+
+Deno.test("LineWriter repeats only what a sink took before it failed", async () => {
+  let taken = "";
+  // Of each write in turn: all, a part and no more, one line, half a line …
+  const parts = [Infinity, 4000, Infinity, 500];
+  const sink = (bytes: Uint8Array) => {
+    const part = bytes.subarray(0, parts.shift() ?? Infinity);
+    taken += new TextDecoder().decode(part);
+    return part.length === bytes.length
+      ? Promise.resolve(bytes.length)
+      : Promise.reject(new Error("No space left on device"));
+  };
+  const writer = new LineWriter(sink, () => {});
+  const lines = Array.from({ length: 73 }, (_, i) => `${i}`.padEnd(999, "-"));
+  for (const line of lines) writer.write(line);
+  await writer.flush();
+  const counts = lines.map((line) => taken.split(`${line}\n`).length - 1);
+  // 66 lines are the first 64 KiB, 4 more were taken by the write that failed
+  assertEquals(counts, [...Array(66).fill(1), 2, 2, 2, 2, 1, 1, 1]);
+});
