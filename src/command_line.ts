@@ -1,7 +1,7 @@
 // The command line: arguments in, a command out.
 
 import { type Config, DEFAULTS } from "./config.ts";
-import { type Flag, FLAGS } from "./flags.ts";
+import { type Change, FLAGS } from "./flags.ts";
 
 /** What a command line asks for. */
 export type Command =
@@ -18,46 +18,37 @@ export type Command =
  * @param args The arguments, without the program's name.
  */
 export function parseCommand(args: readonly string[]): Command {
-  const config = { ...DEFAULTS };
+  const changes: Change = {};
   const given = new Set<string>();
-  let print: Flag["print"];
   const rest = args.values();
   for (const arg of rest) {
-    // Behind "--" there are no flags, and nothing else is taken
-    const operand = arg === "--" ? rest.next().value : arg;
-    if (operand === undefined) break;
-    if (arg === "--" || !arg.startsWith("-")) {
-      return usage(`Unexpected argument ${JSON.stringify(operand)}`);
+    if (!arg.startsWith("-")) {
+      return usage(`Unexpected argument ${JSON.stringify(arg)}`);
     }
     const [, name = arg, inline] = arg.match(/^(.+?)=(.*)$/s) ?? [];
     const flag = FLAGS.find(({ names }) => names.includes(name));
     if (!flag) return usage(`Unknown flag ${JSON.stringify(name)}`);
-    const value = inline ?? (flag.value ? rest.next().value : undefined) ?? "";
-    const isAllowed = flag.value || inline === undefined;
-    const change = flag.set?.(value, name) ?? (flag.print && {});
-    if (!isAllowed || !change) {
-      const rule = flag.value ? `needs ${flag.needs}` : "takes no value";
-      return usage(`${name} ${rule}, not ${JSON.stringify(value)}`);
+    if (!flag.value && inline !== undefined) {
+      return usage(`${name} takes no value, not ${JSON.stringify(inline)}`);
     }
-    Object.assign(config, change);
-    print ??= flag.print;
+    const value = inline ?? (flag.value ? rest.next().value : undefined) ?? "";
+    const change = flag.set(value, name);
+    if (!change) {
+      return usage(`${name} needs ${flag.needs}, not ${JSON.stringify(value)}`);
+    }
+    Object.assign(changes, change);
     given.add(name);
   }
-  if (print) return { kind: "print", text: print() };
-  return checkTogether(given) ?? { kind: "serve", config };
-}
-
-/** Refuses flags that need or contradict each other. */
-function checkTogether(given: Set<string>): Command | undefined {
-  for (const { names: [name = ""], ...flag } of FLAGS) {
+  const { print, ...config } = { ...DEFAULTS, ...changes };
+  if (print !== undefined) return { kind: "print", text: print };
+  for (const { names: [name], with: needed, without: other } of FLAGS) {
     if (!given.has(name)) continue;
-    if (flag.with && !given.has(flag.with)) {
-      return usage(`${name} needs ${flag.with}`);
-    }
-    if (flag.without && given.has(flag.without)) {
-      return usage(`${name} cannot be used with ${flag.without}`);
+    if (needed && !given.has(needed)) return usage(`${name} needs ${needed}`);
+    if (other && given.has(other)) {
+      return usage(`${name} cannot be used with ${other}`);
     }
   }
+  return { kind: "serve", config };
 }
 
 function usage(message: string): Command {

@@ -7,16 +7,9 @@ import { LineWriter, type Sink } from "./line_writer.ts";
 
 const COLORS: Record<string, string> = { WARN: "\x1b[33m", ERROR: "\x1b[31m" };
 
-/** The console. */
-export interface Console {
-  /** Takes records. It never waits and never throws. */
-  readonly logger: Logger;
-  /** Resolves when every record so far is written. */
-  flush(): Promise<void>;
-}
-
 /**
- * Creates the console, a logger whose records become lines.
+ * Creates the console: a logger whose records become lines, which never waits
+ * and never throws, and a function that resolves when all of them are written.
  *
  * @param levelName Records below this level are left out.
  * @param color Whether warnings and errors are coloured, for a terminal.
@@ -25,7 +18,7 @@ export function createConsole(
   sink: Sink,
   levelName: LevelName,
   color: boolean,
-): Console {
+) {
   const writer = new LineWriter(sink, (count) => {
     logger.warn(`Dropped ${count} log lines, they came faster than they went`);
   });

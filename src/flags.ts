@@ -4,9 +4,12 @@
 import project from "../deno.json" with { type: "json" };
 import { type Config, DEFAULTS } from "./config.ts";
 
+/** Settings, or a text to print instead of serving. */
+export type Change = Partial<Config> & { print?: string };
+
 /** A flag of the command line. */
 export interface Flag {
-  names: string[];
+  names: [string, ...string[]];
   /** What stands for its value in the help text, if it takes one. */
   value?: string;
   /** What the value must be. */
@@ -17,9 +20,7 @@ export interface Flag {
   /** The flag that it contradicts. */
   without?: string;
   /** Returns what it changes, or undefined for a wrong value. */
-  set?(value: string, name: string): Partial<Config> | undefined;
-  /** Returns what is printed instead of serving. */
-  print?(): string;
+  set(value: string, name: string): Change | undefined;
 }
 
 /** Every flag, in the order of the help text. */
@@ -77,11 +78,15 @@ export const FLAGS: Flag[] = [
 (default --debug)`,
     set: (_, name) => ({ debug: name === "--debug" }),
   },
-  { names: ["-h", "--help"], help: "print this text", print: () => HELP },
+  {
+    names: ["-h", "--help"],
+    help: "print this text",
+    set: () => ({ print: HELP }),
+  },
   {
     names: ["--version"],
     help: "print the version",
-    print: () => project.version,
+    set: () => ({ print: project.version }),
   },
 ];
 

@@ -2,7 +2,8 @@
 
 import { type Config, PATH } from "./config.ts";
 
-const OTHER_HOST = "Choose another address with --host, or leave it out";
+const OTHER_HOST =
+  "Choose an address with --host that --help names, or leave it out";
 
 /** Why Deno.serve throws, and what to do about it, by the error's name. */
 const REASONS: Record<string, [reason: string, advice: string]> = {

@@ -275,7 +275,7 @@ const MISTAKES: [args: string[], code: number, stderr: string][] = [
     1,
     'Cannot listen on "192.0.2.7", port 5000: this program has no permission' +
     " for that address\n" +
-    "Choose another address with --host, or leave it out\n",
+    "Choose an address with --host that --help names, or leave it out\n",
   ],
 ];
 
@@ -295,7 +295,7 @@ Deno.test("the program refuses an address that is not this machine's", async () 
     stdout: "",
     stderr:
       'Cannot listen on "192.0.2.7", port 5000: this machine has no such' +
-      " address\nChoose another address with --host, or leave it out\n",
+      " address\nChoose an address with --host that --help names, or leave it out\n",
   });
 });
 

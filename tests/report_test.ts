@@ -18,17 +18,17 @@ const CAUSES: [cause: Error, reason: string, advice: string][] = [
   [
     new Deno.errors.AddrNotAvailable(),
     "this machine has no such address",
-    "Choose another address with --host, or leave it out",
+    "Choose an address with --host that --help names, or leave it out",
   ],
   [
     new Deno.errors.NotCapable(),
     "this program has no permission for that address",
-    "Choose another address with --host, or leave it out",
+    "Choose an address with --host that --help names, or leave it out",
   ],
   [
     new Error("failed to lookup address information"),
     "Error: failed to lookup address information",
-    "Choose another address with --host, or leave it out",
+    "Choose an address with --host that --help names, or leave it out",
   ],
 ];
 

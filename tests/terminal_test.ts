@@ -22,7 +22,7 @@ testUnless(
     assertEquals(program.stdout.split("\n").slice(1), [
       'Cannot listen on "192.0.2.7", port 0: this program has no permission for' +
       " that address",
-      "Choose another address with --host, or leave it out",
+      "Choose an address with --host that --help names, or leave it out",
       "",
     ]);
   },
