@@ -4,20 +4,11 @@ import { Folder } from "./helpers/files.ts";
 import { lacksCommand, testUnless } from "./helpers/machine.ts";
 import { output } from "./helpers/process.ts";
 
-const README = await Deno.readTextFile("README.md");
-
-/** The first block of code in the README behind a text. */
-function blockBehind(text: string): string {
-  const start = README.indexOf("```", README.indexOf(text));
-  const from = README.indexOf("\n", start) + 1;
-  return README.slice(from, README.indexOf("```", from));
-}
-
-/** Writes the units into a folder, each under the name that the README gives. */
-async function writeUnits(folder: Folder, ...names: string[]): Promise<void> {
+/** Copies units into a folder. */
+async function copyUnits(folder: Folder, ...names: string[]): Promise<void> {
   await Deno.mkdir(`${folder.path}/datasensor.service.d`, { recursive: true });
   for (const name of names) {
-    const unit = blockBehind(`\`/etc/systemd/system/${name}\``)
+    const unit = (await Deno.readTextFile(`.board/${name}`))
       // It looks whether the program is there
       .replaceAll("/usr/local/bin/datasensor ", "/bin/true ");
     await Deno.writeTextFile(`${folder.path}/${name}`, unit);
@@ -44,20 +35,22 @@ async function assertHardened(folder: Folder): Promise<void> {
 }
 
 Deno.test("the README shows the text of --help", () => {
-  assertEquals(blockBehind("## Flags"), `${HELP}\n`);
+  const readme = Deno.readTextFileSync("README.md");
+  const [, block] = readme.match(/```text\n(.*?)\n```/s)!;
+  assertEquals(block, HELP);
 });
 
 testUnless(
   await lacksCommand("systemd-analyze"),
-  "the README's systemd units are valid, and the service is hardened",
+  "the board's systemd units are valid, and the service is hardened",
   async () => {
     using folder = await Folder.create();
-    await writeUnits(folder, "datasensor.service");
+    await copyUnits(folder, "datasensor.service");
     await verify(folder, "datasensor.service");
     await assertHardened(folder);
 
     const others = ["datasensor.socket", "temperature.service"];
-    await writeUnits(folder, "datasensor.service.d/sensor.conf", ...others);
+    await copyUnits(folder, "datasensor.service.d/sensor.conf", ...others);
     await verify(folder, "datasensor.service", ...others);
     await assertHardened(folder);
   },
