@@ -159,7 +159,10 @@ async function assertListens(env: Env) {
 
 testFallback("within 10 s where jsr.io stays silent", async (env) => {
   await using registry = new SilentRegistry();
-  await assertListens({ ...env, JSR_URL: registry.url });
+  await using proxy = new Registry(packages.answer);
+  const HTTPS_PROXY = proxy.url;
+  await assertListens({ ...env, HTTPS_PROXY, JSR_URL: registry.url });
+  assertEquals(proxy.requests, 0, "Meanwhile, another host is asked");
 });
 
 testFallback("within 10 s where connections are dropped", async (env) => {
