@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import project from "../deno.json" with { type: "json" };
 import { HELP } from "../src/flags.ts";
 import { Folder } from "./helpers/files.ts";
 import { lacksCommand, testUnless } from "./helpers/machine.ts";
@@ -34,10 +35,16 @@ async function assertHardened(folder: Folder): Promise<void> {
   assertEquals(code, 0, stdout);
 }
 
+const README = await Deno.readTextFile("README.md");
+
 Deno.test("the README shows the text of --help", () => {
-  const readme = Deno.readTextFileSync("README.md");
-  const [, block] = readme.match(/```text\n(.*?)\n```/s)!;
+  const [, block] = README.match(/```text\n(.*?)\n```/s)!;
   assertEquals(block, HELP);
+});
+
+Deno.test("the README shows the command that the task start runs", () => {
+  const [, command] = README.match(/\nTask start (.*)\n/)!;
+  assertEquals(command, project.tasks.start.command);
 });
 
 testUnless(
