@@ -110,9 +110,12 @@ function testFallback(name: string, test: (env: Env) => Promise<void>) {
 
 async function assertFallsBackAtOnce(env: Env) {
   const before = performance.now();
-  await assertStarts(true, env);
+  const { code, stderr } = await start(env);
   const duration = performance.now() - before;
   assertEquals(duration < PATIENCE, true, `It took ${duration} ms`);
+  // If it was slow, it said before that it was looking for jsr.io
+  assertMatch(stderr, new RegExp(`^(${SEARCH}\n)?${FALLBACK}.*\n$`));
+  assertEquals(code, 0);
 }
 
 testFallback("at once where the name is unknown", async (env) => {

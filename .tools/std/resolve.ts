@@ -42,7 +42,7 @@ console.log(
  */
 async function isReachable(registry: string): Promise<boolean> {
   try {
-    const url = `${registry.replace(/\/+$/, "")}/@std/log/meta.json`;
+    const url = new URL("@std/log/meta.json", registry);
     const signal = AbortSignal.timeout(PATIENCE_MS);
     const response = await fetch(url, { signal });
     await response.bytes(); // the head alone may be there
