@@ -106,12 +106,17 @@ Deno.test("--stdin --max-age answers 503 when a reading is too old, until the ne
   await using fed = await startFed("<", "--max-age", "0.5");
   const { program, write } = fed;
   for (const reading of ["21.5", "22"]) {
-    await write(`${reading}\n`);
-    // On a busy machine it may be old before it is seen
-    await program.waitFor(async () => await ask(program) !== NOTHING);
-    await program.waitFor(async () => (await ask(program)).endsWith("0.5 s"));
+    await program.waitFor(async () => {
+      await write(`${reading}\n`); // on a busy machine, it may be old at once
+      return await ask(program) === reading;
+    });
+    let answer = "";
+    await program.waitFor(async () => {
+      answer = await ask(program);
+      return answer !== reading;
+    });
     assertMatch(
-      await ask(program),
+      answer,
       /^The last reading is \d+(\.\d)? s old, more than 0\.5 s$/,
     );
   }
