@@ -19,7 +19,6 @@ export type Command =
  */
 export function parseCommand(args: readonly string[]): Command {
   const changes: Change = {};
-  const given = new Set<string>();
   const rest = args.values();
   for (const arg of rest) {
     if (!arg.startsWith("-")) {
@@ -37,16 +36,14 @@ export function parseCommand(args: readonly string[]): Command {
       return usage(`${name} needs ${flag.needs}, not ${JSON.stringify(value)}`);
     }
     Object.assign(changes, change);
-    given.add(name);
   }
   const { print, ...config } = { ...DEFAULTS, ...changes };
   if (print !== undefined) return { kind: "print", text: print };
-  for (const { names: [name], with: needed, without: other } of FLAGS) {
-    if (!given.has(name)) continue;
-    if (needed && !given.has(needed)) return usage(`${name} needs ${needed}`);
-    if (other && given.has(other)) {
-      return usage(`${name} cannot be used with ${other}`);
-    }
+  if (config.stdin && changes.message !== undefined) {
+    return usage("--stdin cannot be used with --message");
+  }
+  if (!config.stdin && changes.maxAge !== undefined) {
+    return usage("--max-age needs --stdin");
   }
   return { kind: "serve", config };
 }

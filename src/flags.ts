@@ -9,16 +9,12 @@ export type Change = Partial<Config> & { print?: string };
 
 /** A flag of the command line. */
 export interface Flag {
-  names: [string, ...string[]];
+  names: string[];
   /** What stands for its value in the help text, if it takes one. */
   value?: string;
   /** What the value must be. */
   needs?: string;
   help: string;
-  /** The flag without which it means nothing. */
-  with?: string;
-  /** The flag that it contradicts. */
-  without?: string;
   /** Returns what it changes, or undefined for a wrong value. */
   set(value: string, name: string): Change | undefined;
 }
@@ -53,7 +49,6 @@ export const FLAGS: Flag[] = [
   {
     names: ["--stdin"],
     help: "answer with the last line of standard input",
-    without: "--message",
     set: () => ({ stdin: true }),
   },
   {
@@ -61,7 +56,6 @@ export const FLAGS: Flag[] = [
     value: "SECONDS",
     needs: "a number above 0, as 15 or 0.5",
     help: "answer 503 when that line is older (default: it may be)",
-    with: "--stdin",
     set: (value) => {
       const maxAge = /^\d+(\.\d+)?$/.test(value) ? Number(value) : 0;
       return maxAge > 0 ? { maxAge } : undefined;
