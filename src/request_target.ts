@@ -34,25 +34,21 @@ export function rememberTarget<T>(
     if (url === lastUrl) return last;
     const start = url.indexOf("://") + 3;
     const slash = url.indexOf("/", start);
-    const hasOneSlash = url.indexOf("/", slash + 1) < 0;
+    const hasOneSlash = slash >= 0 && url.indexOf("/", slash + 1) < 0;
     lastUrl = hasOneSlash ? url : undefined;
-    if (slash < 0) {
-      last = compute({ text: url.slice(start), hasValidHost: true });
-    } else {
-      const end = hasOneSlash ? slash : start + hostLength(request, start);
-      const hasValidHost = AUTHORITY.test(url.slice(start, end));
-      last = compute({ text: url.slice(end), hasValidHost });
-    }
+    const end = hasOneSlash ? slash : start + hostLength(request, start);
+    const hasValidHost = AUTHORITY.test(url.slice(start, end));
+    last = compute({ text: url.slice(end), hasValidHost });
     return last;
   };
 }
 
-/** Returns how long the host is in a url in which it begins at `start`. */
+/** Returns how long the host is that begins at `start`, 0 for a CONNECT. */
 function hostLength({ headers, url }: Request, start: number): number {
   const field = headers.get("host") ?? "";
   // If there are more (HTTP/2), the first one is in the url; an authority in
   // the request line stands there in the place of all
   const hosts = [field, field.split(", ", 1)[0]!];
   const host = hosts.find((text) => url.startsWith(`${text}/`, start));
-  return host?.length || url.indexOf("/", start) - start;
+  return host?.length || Math.max(0, url.indexOf("/", start) - start);
 }
