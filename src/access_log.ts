@@ -21,7 +21,6 @@ export interface AccessRecord {
  * throws: as the 500 that the server answers then.
  *
  * @param log Takes each line, without a line end; must not throw.
- * @param timestamp Tells the time of a line.
  */
 export function withAccessLog(
   handler: Handler,
@@ -64,8 +63,6 @@ export function formatAccessLine(record: AccessRecord): string {
 /**
  * Creates a function that tells the local time as `dd/Mon/yyyy HH:MM:SS`. It
  * keeps the text for as long as the second is the same.
- *
- * @param now The clock, in milliseconds since the epoch.
  */
 export function createTimestamp(now: () => number = Date.now): () => string {
   let second = NaN;

@@ -14,8 +14,6 @@ export type Command =
  * Parses the command line. Of a flag that is given twice, the last one counts.
  *
  * Not with parseArgs of node:util, which loads Node.js's layer: see delay().
- *
- * @param args The arguments, without the program's name.
  */
 export function parseCommand(args: readonly string[]): Command {
   const changes: Change = {};

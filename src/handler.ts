@@ -11,12 +11,7 @@ export type Handler = (request: Request) => Response;
 
 const METHODS = "GET, HEAD, OPTIONS";
 
-/**
- * Creates the handler of the one resource, `/datasensor`.
- *
- * @param sensor Tells the text to answer with.
- * @param cors Whether pages of other origins may read the answers.
- */
+/** Creates the handler of the one resource, `/datasensor`. */
 export function createHandler(sensor: Sensor, cors: boolean): Handler {
   const fields = commonFields(cors);
   const refusal = rememberTarget(refuse);

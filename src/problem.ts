@@ -16,11 +16,7 @@ export function commonFields(cors: boolean): Fields {
   };
 }
 
-/**
- * Creates an error response with problem details (RFC 9457, section 3).
- *
- * @param detail What the client can do about it.
- */
+/** Creates an error response with problem details (RFC 9457, section 3). */
 export function createProblem(
   status: 400 | 404 | 405 | 500 | 503,
   detail: string,

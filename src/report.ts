@@ -31,11 +31,7 @@ export class ListenError extends Error {
   }
 }
 
-/**
- * Formats the start report, in lines.
- *
- * @param address Where the server listens.
- */
+/** Formats the start report of a server that listens there, in lines. */
 export function formatStartReport(
   { hostname, port }: Deno.NetAddr,
   debug: boolean,

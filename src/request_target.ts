@@ -2,10 +2,7 @@
 
 /** What a client asked for. */
 export interface RequestTarget {
-  /**
-   * The target (RFC 9112, section 3.2): path and query, or the authority for a
-   * CONNECT.
-   */
+  /** Path and query, or the authority for a CONNECT (RFC 9112, section 3.2). */
   readonly text: string;
   /** Whether the authority before it is one (RFC 9112, section 3.2). */
   readonly hasValidHost: boolean;
