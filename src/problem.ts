@@ -22,12 +22,8 @@ export function createProblem(
   detail: string,
   fields: Fields,
 ): Response {
-  const body = {
-    type: "about:blank",
-    title: STATUS_TEXT[status],
-    status,
-    detail,
-  };
+  const title = STATUS_TEXT[status];
+  const body = { type: "about:blank", title, status, detail };
   return new Response(JSON.stringify(body), {
     status,
     headers: { ...fields, "content-type": "application/problem+json" },
