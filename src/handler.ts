@@ -1,6 +1,5 @@
 // The resource: a request in, a response out.
 
-import { STATUS_CODE } from "@std/http/status";
 import { PATH } from "./config.ts";
 import { commonFields, createProblem, type Fields } from "./problem.ts";
 import { rememberTarget, type RequestTarget } from "./request_target.ts";
@@ -10,6 +9,7 @@ import type { Reading, Sensor } from "./sensor.ts";
 export type Handler = (request: Request) => Response;
 
 const METHODS = "GET, HEAD, OPTIONS";
+const READ_ONLY = `The sensor data is read-only, use one of ${METHODS}`;
 
 /** Creates the handler of the one resource, `/datasensor`. */
 export function createHandler(sensor: Sensor, cors: boolean): Handler {
@@ -20,9 +20,7 @@ export function createHandler(sensor: Sensor, cors: boolean): Handler {
 
   function answerData(): Response {
     const reading = sensor();
-    if (typeof reading === "string") {
-      return createProblem(STATUS_CODE.ServiceUnavailable, reading, fields);
-    }
+    if (typeof reading === "string") return createProblem(503, reading, fields);
     if (reading !== current) {
       data = createData(reading, fields);
       current = reading;
@@ -40,25 +38,18 @@ export function createHandler(sensor: Sensor, cors: boolean): Handler {
       case "OPTIONS":
         return createOptions(fields, cors);
       default:
-        return createProblem(
-          STATUS_CODE.MethodNotAllowed,
-          `The sensor data is read-only, use one of ${METHODS}`,
-          { ...fields, allow: METHODS },
-        );
+        return createProblem(405, READ_ONLY, { ...fields, allow: METHODS });
     }
   };
 }
 
-/** Says why a target is not current with the resource, if it is not. */
+/** Says why a target is not the resource's, if it is not. */
 function refuse(
   { text, hasValidHost }: RequestTarget,
 ): [status: 400 | 404, detail: string] | undefined {
-  if (!hasValidHost) {
-    return [STATUS_CODE.BadRequest, "The Host field is not a host and a port"];
-  }
+  if (!hasValidHost) return [400, "The Host field is not a host and a port"];
   if (!isPath(text)) {
-    const detail = `There is nothing here, the sensor data is at ${PATH}`;
-    return [STATUS_CODE.NotFound, detail];
+    return [404, `There is nothing here, the sensor data is at ${PATH}`];
   }
 }
 
@@ -91,7 +82,7 @@ function createOptions(fields: Fields, cors: boolean): Response {
     "access-control-allow-headers": "*",
   };
   return new Response(null, {
-    status: STATUS_CODE.NoContent,
+    status: 204,
     headers: { ...fields, allow: METHODS, ...(cors && preflight) },
   });
 }

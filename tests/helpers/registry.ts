@@ -1,6 +1,6 @@
 // Registries of JSR packages, on loopback.
 
-import { STATUS_CODE, STATUS_TEXT } from "@std/http/status";
+import { STATUS_TEXT } from "@std/http/status";
 import { within } from "./wait.ts";
 
 const LOG = await Deno.readTextFile(".tools/std/log.ts");
@@ -9,9 +9,7 @@ const LOG = await Deno.readTextFile(".tools/std/log.ts");
 const MODULES: Record<string, Record<string, string>> = {
   "@std/assert": { ".": "" }, // is only downloaded
   "@std/http": {
-    "./status": `
-      export const STATUS_CODE = ${JSON.stringify(STATUS_CODE)};
-      export const STATUS_TEXT = ${JSON.stringify(STATUS_TEXT)};`,
+    "./status": `export const STATUS_TEXT = ${JSON.stringify(STATUS_TEXT)};`,
   },
   "@std/log": { "./base-handler": LOG, "./logger": LOG },
 };
