@@ -11,14 +11,10 @@ const COLORS: Record<string, string> = { WARN: "\x1b[33m", ERROR: "\x1b[31m" };
  * Creates the console: a logger whose records become lines, which never waits
  * and never throws, and a function that resolves when all of them are written.
  *
- * @param levelName Records below this level are left out.
+ * @param level Records below it are left out.
  * @param color Whether warnings and errors are coloured, for a terminal.
  */
-export function createConsole(
-  sink: Sink,
-  levelName: LevelName,
-  color: boolean,
-) {
+export function createConsole(sink: Sink, level: LevelName, color: boolean) {
   const writer = new LineWriter(sink, (count) => {
     logger.warn(`Dropped ${count} log lines, they came faster than they went`);
   });
@@ -31,7 +27,7 @@ export function createConsole(
 
   const formatter = (record: LogRecord) => formatRecord(record, color);
   const handler = new LineHandler("NOTSET", { formatter });
-  const logger = new Logger("datasensor", levelName, { handlers: [handler] });
+  const logger = new Logger("datasensor", level, { handlers: [handler] });
   return { logger, flush: () => writer.flush() };
 }
 
