@@ -16,9 +16,6 @@ import { listenForStop } from "./src/stop_signal.ts";
 /** How long the last lines may take to reach their reader, in ms. */
 const FLUSH_MS = 900;
 
-const onTerminal = [Deno.stdin, Deno.stdout, Deno.stderr]
-  .some((stream) => stream.isTerminal());
-
 async function run(command: Command): Promise<number> {
   if (command.kind === "serve") return await serve(command.config);
   const [stream, code] = command.kind === "print"
@@ -43,7 +40,7 @@ async function serve(config: Config): Promise<number> {
     (line) => logger.info(line),
   );
   try {
-    await runServer(config, handler, logger, listenForStop(onTerminal));
+    await runServer(config, handler, logger, listenForStop());
     return 0;
   } catch (error) {
     if (!(error instanceof ListenError)) throw error;

@@ -9,11 +9,8 @@ const ONE_WISH = 500;
 /**
  * Returns a signal that is aborted when the program is to stop. A later SIGINT
  * or SIGTERM ends the process at once.
- *
- * @param onTerminal Whether the program runs on a terminal: it stops when the
- * terminal is closed. Without one, a session's end is nothing to it (nohup).
  */
-export function listenForStop(onTerminal: boolean): AbortSignal {
+export function listenForStop(): AbortSignal {
   const controller = new AbortController();
   // Older Denos know no others on Windows
   const windows = Deno.build.os === "windows";
@@ -25,6 +22,9 @@ export function listenForStop(onTerminal: boolean): AbortSignal {
     for (const signal of signals) Deno.removeSignalListener(signal, stop);
   };
   for (const signal of signals) Deno.addSignalListener(signal, stop);
+  // The closing of its terminal stops it; without one, it stays (nohup)
+  const onTerminal = [Deno.stdin, Deno.stdout, Deno.stderr]
+    .some((stream) => stream.isTerminal());
   if (!windows) Deno.addSignalListener("SIGHUP", onTerminal ? stop : () => {});
   return controller.signal;
 }
