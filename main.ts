@@ -18,11 +18,9 @@ const FLUSH_MS = 900;
 
 async function run(command: Command): Promise<number> {
   if (command.kind === "serve") return await serve(command.config);
-  const [stream, code] = command.kind === "print"
-    ? [Deno.stdout, 0]
-    : [Deno.stderr, 2];
-  await print(stream, command.text);
-  return code;
+  const isMistake = command.kind === "usage";
+  await print(isMistake ? Deno.stderr : Deno.stdout, command.text);
+  return isMistake ? 2 : 0;
 }
 
 async function serve(config: Config): Promise<number> {
@@ -35,10 +33,8 @@ async function serve(config: Config): Promise<number> {
   const sensor = config.stdin
     ? createInputSensor(Deno.stdin, config.maxAge, logger)
     : () => reading;
-  const handler = withAccessLog(
-    createHandler(sensor, config.cors),
-    (line) => logger.info(line),
-  );
+  const resource = createHandler(sensor, config.cors);
+  const handler = withAccessLog(resource, (line) => logger.info(line));
   try {
     await runServer(config, handler, logger, listenForStop());
     return 0;
@@ -64,10 +60,8 @@ async function print(stream: typeof Deno.stdout, text: string): Promise<void> {
  */
 async function fail(event: Event, error: unknown): Promise<void> {
   event.preventDefault();
-  await print(
-    Deno.stderr,
-    String(error instanceof Error ? error.stack : error),
-  );
+  const text = String(error instanceof Error ? error.stack : error);
+  await print(Deno.stderr, text);
   Deno.exit(1);
 }
 
