@@ -29,89 +29,61 @@ export async function runServer(
   signal: AbortSignal,
   world: typeof WORLD = WORLD,
 ): Promise<void> {
-  const server = new Server(config, handler, logger, world);
-  let address: Deno.NetAddr;
+  const { hostname, port, cors, debug } = config;
+  const onError = (error: unknown) => answerError(error, logger, cors);
+  const onListen = () => {}; // reported otherwise
+  const options = { hostname, port, handler, onError, onListen };
+  let connections = new AbortController();
+  const listen = () => world.serve({ ...options, signal: connections.signal });
+  let server: Deno.HttpServer<Deno.NetAddr>;
   try {
-    address = server.listen();
+    server = listen();
   } catch (error) {
     throw new ListenError(error, config);
   }
-  for (const line of formatStartReport(address, config.debug)) {
-    logger.info(line);
-  }
+  options.port = server.addr.port; // 0 took a free one
+  for (const line of formatStartReport(server.addr, debug)) logger.info(line);
+
   const stopped = Promise.withResolvers<void>();
   signal.addEventListener("abort", () => {
     server.shutdown();
     // A half-sent body would hold it for ever
     world.delay(GRACE).then(stopped.resolve);
   });
-  await Promise.race([server.survive(signal), stopped.promise]);
-}
+  await Promise.race([survive(), stopped.promise]);
 
-/**
- * Deno.serve, made to listen again: it gives up when it cannot accept a
- * connection, as when a client holds every file descriptor.
- */
-class Server {
-  readonly #options: Deno.ServeTcpOptions & Deno.ServeInit<Deno.NetAddr>;
-  readonly #logger: Logger;
-  readonly #world: typeof WORLD;
-  #connections = new AbortController();
-  #server: Deno.HttpServer<Deno.NetAddr> | undefined;
-  #failures = 0;
-  #lastFailure = -Infinity;
-
-  constructor(
-    { hostname, port, cors }: Config,
-    handler: Deno.ServeHandler<Deno.NetAddr>,
-    logger: Logger,
-    world: typeof WORLD,
-  ) {
-    const onError = (error: unknown) => answerError(error, logger, cors);
-    const onListen = () => {}; // reported otherwise
-    this.#options = { hostname, port, handler, onError, onListen };
-    this.#logger = logger;
-    this.#world = world;
-  }
-
-  /** Listens, and returns where; throws what Deno.serve throws. */
-  listen(): Deno.NetAddr {
-    this.#connections = new AbortController();
-    const { signal } = this.#connections;
-    this.#server = this.#world.serve({ ...this.#options, signal });
-    this.#options.port = this.#server.addr.port; // 0 took a free one
-    return this.#server.addr;
-  }
-
-  /** Listens again whenever it could not go on, until the signal is aborted. */
-  async survive(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+  /** Listens again whenever Deno.serve gives up: it does when it cannot accept a
+   * connection, as when a client holds every file descriptor. */
+  async function survive(): Promise<void> {
+    const pause = createPause(logger, world);
+    for (let again = false; !signal.aborted; again = true) {
       try {
-        if (this.#failures > 0) this.listen();
-        await this.#server?.finished;
+        if (again) server = listen();
+        await server.finished;
       } catch (error) {
-        if (!signal.aborted) await this.#recover(error);
+        if (signal.aborted) return;
+        connections.abort(); // which frees their descriptors
+        connections = new AbortController();
+        await pause(error);
       }
     }
   }
+}
 
-  /** Closes all connections, which frees their descriptors, and waits a little. */
-  async #recover(error: unknown): Promise<void> {
-    this.#connections.abort();
-    const now = this.#world.now();
-    if (now - this.#lastFailure > CALM) {
-      this.#failures = 0;
-      const why = `to listen again after "${error}"`;
-      this.#logger.warn(`Closed all connections ${why}`);
+/** Returns a function that tells a failure, unless it is one of a row, and waits
+ * a little, longer each time. */
+function createPause(logger: Logger, world: typeof WORLD) {
+  let failures = 0;
+  let lastFailure = -Infinity;
+  return (error: unknown): Promise<void> => {
+    const now = world.now();
+    if (now - lastFailure > CALM) {
+      failures = 0;
+      logger.warn(`Closed all connections to listen again after "${error}"`);
     }
-    this.#lastFailure = now;
+    lastFailure = now;
     const flood = String(error).includes("(os error 24)"); // EMFILE
     const longest = flood ? MAX_FLOOD_PAUSE : MAX_PAUSE;
-    await this.#world.delay(Math.min(2 ** this.#failures++, longest));
-  }
-
-  /** Accepts no more connections, and lets running requests finish. */
-  shutdown(): void {
-    this.#server?.shutdown();
-  }
+    return world.delay(Math.min(2 ** failures++, longest));
+  };
 }
