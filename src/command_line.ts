@@ -23,12 +23,12 @@ export function parseCommand(args: readonly string[]): Command {
       return usage(`Unexpected argument ${JSON.stringify(arg)}`);
     }
     const [, name = arg, inline] = arg.match(/^(.+?)=(.*)$/s) ?? [];
-    const flag = FLAGS.find(({ names }) => names.includes(name));
+    const flag = FLAGS.find(({ form }) => form.split(/,? /).includes(name));
     if (!flag) return usage(`Unknown flag ${JSON.stringify(name)}`);
-    if (!flag.value && inline !== undefined) {
+    if (!flag.needs && inline !== undefined) {
       return usage(`${name} takes no value, not ${JSON.stringify(inline)}`);
     }
-    const value = inline ?? (flag.value ? rest.next().value : undefined) ?? "";
+    const value = inline ?? (flag.needs ? rest.next().value : undefined) ?? "";
     const change = flag.set(value, name);
     if (!change) {
       return usage(`${name} needs ${flag.needs}, not ${JSON.stringify(value)}`);

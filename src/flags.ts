@@ -9,10 +9,9 @@ export type Change = Partial<Config> & { print?: string };
 
 /** A flag of the command line. */
 export interface Flag {
-  names: string[];
-  /** What stands for its value in the help text, if it takes one. */
-  value?: string;
-  /** What the value must be. */
+  /** Its names, and what stands for its value, as the help text has them. */
+  form: string;
+  /** What its value must be, if it takes one. */
   needs?: string;
   help: string;
   /** Returns what it changes, or undefined for a wrong value. */
@@ -22,16 +21,14 @@ export interface Flag {
 /** Every flag, in the order of the help text. */
 export const FLAGS: Flag[] = [
   {
-    names: ["--host"],
-    value: "ADDRESS",
+    form: "--host ADDRESS",
     needs: "an address",
     help: `listen on 0.0.0.0, ::, 127.0.0.1, ::1 or localhost
 (default ${DEFAULTS.hostname}: every IPv4 address of this machine)`,
     set: (hostname) => hostname ? { hostname } : undefined,
   },
   {
-    names: ["--port"],
-    value: "PORT",
+    form: "--port PORT",
     needs: "a whole number from 0 to 65535",
     help: `listen on this port; 0 takes a free one (default ${DEFAULTS.port})`,
     set: (value) => {
@@ -40,20 +37,18 @@ export const FLAGS: Flag[] = [
     },
   },
   {
-    names: ["--message"],
-    value: "TEXT",
+    form: "--message TEXT",
     needs: "a text",
     help: `answer with this text (default "${DEFAULTS.message}")`,
     set: (message) => message ? { message } : undefined,
   },
   {
-    names: ["--stdin"],
+    form: "--stdin",
     help: "answer with the last line of standard input",
     set: () => ({ stdin: true }),
   },
   {
-    names: ["--max-age"],
-    value: "SECONDS",
+    form: "--max-age SECONDS",
     needs: "a number above 0, as 15 or 0.5",
     help: "answer 503 when that line is older (default: it may be)",
     set: (value) => {
@@ -62,23 +57,23 @@ export const FLAGS: Flag[] = [
     },
   },
   {
-    names: ["--cors"],
+    form: "--cors",
     help: "let pages of any other site read the answers",
     set: () => ({ cors: true }),
   },
   {
-    names: ["--debug", "--no-debug"],
+    form: "--debug, --no-debug",
     help: `show the stack of an error on the console, or do not
 (default --debug)`,
     set: (_, name) => ({ debug: name === "--debug" }),
   },
   {
-    names: ["-h", "--help"],
+    form: "-h, --help",
     help: "print this text",
     set: () => ({ print: HELP }),
   },
   {
-    names: ["--version"],
+    form: "--version",
     help: "print the version",
     set: () => ({ print: project.version }),
   },
@@ -90,8 +85,7 @@ export const HELP = `Usage: datasensor [flags]
 Serves a piece of sensor data as one JSON string at /datasensor.
 
 ${
-  FLAGS.map(({ names, value, help }) => {
-    const form = names.join(", ") + (value ? ` ${value}` : "");
-    return `  ${form.padEnd(21)}${help.replace("\n", `\n${" ".repeat(23)}`)}`;
-  }).join("\n")
+  FLAGS.map(({ form, help }) =>
+    `  ${form.padEnd(21)}${help.replace("\n", `\n${" ".repeat(23)}`)}`
+  ).join("\n")
 }`;
