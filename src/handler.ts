@@ -65,14 +65,11 @@ function isPath(target: string): boolean {
 
 /** Creates the response to GET: one JSON string (RFC 8259, section 7). */
 function createData({ text, time }: Reading, fields: Fields): Response {
-  return new Response(JSON.stringify(text), {
-    headers: {
-      ...fields,
-      "content-type": "application/json",
-      ...(time !== undefined &&
-        { "last-modified": new Date(time).toUTCString() }),
-    },
-  });
+  const headers: Fields = { ...fields, "content-type": "application/json" };
+  if (time !== undefined) {
+    headers["last-modified"] = new Date(time).toUTCString();
+  }
+  return new Response(JSON.stringify(text), { headers });
 }
 
 /** Creates the response to OPTIONS, a CORS preflight if that is allowed. */
@@ -81,8 +78,6 @@ function createOptions(fields: Fields, cors: boolean): Response {
     "access-control-allow-methods": METHODS,
     "access-control-allow-headers": "*",
   };
-  return new Response(null, {
-    status: 204,
-    headers: { ...fields, allow: METHODS, ...(cors && preflight) },
-  });
+  const headers = { ...fields, allow: METHODS, ...(cors && preflight) };
+  return new Response(null, { status: 204, headers });
 }

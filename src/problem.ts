@@ -24,10 +24,8 @@ export function createProblem(
 ): Response {
   const title = STATUS_TEXT[status];
   const body = { type: "about:blank", title, status, detail };
-  return new Response(JSON.stringify(body), {
-    status,
-    headers: { ...fields, "content-type": "application/problem+json" },
-  });
+  const headers = { ...fields, "content-type": "application/problem+json" };
+  return new Response(JSON.stringify(body), { status, headers });
 }
 
 /** Answers for a handler that threw; what it threw is for the logger only. */
