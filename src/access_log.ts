@@ -36,13 +36,10 @@ export function withAccessLog(
       status = response.status;
       return response;
     } finally {
-      log(formatAccessLine({
-        client,
-        timestamp: timestamp(),
-        method: request.method,
-        target: escapedTarget(request),
-        status,
-      }));
+      const { method } = request;
+      const target = escapedTarget(request);
+      const record = { client, timestamp: timestamp(), method, target, status };
+      log(formatAccessLine(record));
     }
   };
 }
