@@ -60,6 +60,8 @@ export function formatAccessLine(record: AccessRecord): string {
 /**
  * Creates a function that tells the local time as `dd/Mon/yyyy HH:MM:SS`. It
  * keeps the text for as long as the second is the same.
+ *
+ * @param now The clock, in milliseconds since the epoch.
  */
 export function createTimestamp(now: () => number = Date.now): () => string {
   let second = NaN;

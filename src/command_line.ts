@@ -1,7 +1,7 @@
 // The command line: arguments in, a command out.
 
 import { type Config, DEFAULTS } from "./config.ts";
-import { type Change, FLAGS } from "./flags.ts";
+import { type Change, type Flag, FLAGS } from "./flags.ts";
 
 /** What a command line asks for. */
 export type Command =
@@ -17,6 +17,7 @@ export type Command =
  */
 export function parseCommand(args: readonly string[]): Command {
   const changes: Change = {};
+  const given = new Map<string, Flag>();
   const rest = args.values();
   for (const arg of rest) {
     if (!arg.startsWith("-")) {
@@ -34,14 +35,17 @@ export function parseCommand(args: readonly string[]): Command {
       return usage(`${name} needs ${flag.needs}, not ${JSON.stringify(value)}`);
     }
     Object.assign(changes, change);
+    given.set(name, flag);
   }
   const { print, ...config } = { ...DEFAULTS, ...changes };
   if (print !== undefined) return { kind: "print", text: print };
-  if (config.stdin && changes.message !== undefined) {
-    return usage("--stdin cannot be used with --message");
-  }
-  if (!config.stdin && changes.maxAge !== undefined) {
-    return usage("--max-age needs --stdin");
+  for (const [name, flag] of given) {
+    if (flag.with && !given.has(flag.with)) {
+      return usage(`${name} needs ${flag.with}`);
+    }
+    if (flag.without && given.has(flag.without)) {
+      return usage(`${name} cannot be used with ${flag.without}`);
+    }
   }
   return { kind: "serve", config };
 }

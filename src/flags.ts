@@ -14,6 +14,10 @@ export interface Flag {
   /** What its value must be, if it takes one. */
   needs?: string;
   help: string;
+  /** The flag without which it means nothing. */
+  with?: string;
+  /** The flag that it contradicts. */
+  without?: string;
   /** Returns what it changes, or undefined for a wrong value. */
   set(value: string, name: string): Change | undefined;
 }
@@ -45,12 +49,14 @@ export const FLAGS: Flag[] = [
   {
     form: "--stdin",
     help: "answer with the last line of standard input",
+    without: "--message",
     set: () => ({ stdin: true }),
   },
   {
     form: "--max-age SECONDS",
     needs: "a number above 0, as 15 or 0.5",
     help: "answer 503 when that line is older (default: it may be)",
+    with: "--stdin",
     set: (value) => {
       const maxAge = /^\d+(\.\d+)?$/.test(value) ? Number(value) : 0;
       return maxAge > 0 ? { maxAge } : undefined;

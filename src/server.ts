@@ -52,8 +52,8 @@ export async function runServer(
   });
   await Promise.race([survive(), stopped.promise]);
 
-  /** Listens again whenever Deno.serve gives up: it does when it cannot accept a
-   * connection, as when a client holds every file descriptor. */
+  // It gives up when it cannot accept a connection, as when a client holds
+  // every file descriptor
   async function survive(): Promise<void> {
     const pause = createPause(logger, world);
     for (let again = false; !signal.aborted; again = true) {
@@ -70,8 +70,10 @@ export async function runServer(
   }
 }
 
-/** Returns a function that tells a failure, unless it is one of a row, and waits
- * a little, longer each time. */
+/**
+ * Returns a function that tells a failure, unless it is one of a row, and waits
+ * a little, longer each time.
+ */
 function createPause(logger: Logger, world: typeof WORLD) {
   let failures = 0;
   let lastFailure = -Infinity;
