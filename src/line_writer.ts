@@ -44,8 +44,9 @@ export class LineWriter {
   write(line: string): void {
     const room = this.#filling.subarray(this.#length);
     const { read, written } = this.#encoder.encodeInto(`${line}\n`, room);
+    // There was room for all of it, its LF too
     if (read > line.length) this.#length += written;
-    else this.#dropped++; // there was no room for the whole line
+    else this.#dropped++;
     if (this.#length > WRITE_LENGTH) this.#start();
     if (!this.#isCollecting) this.#collect();
   }
@@ -69,7 +70,7 @@ export class LineWriter {
   }
 
   async #empty(): Promise<void> {
-    let length = WRITE_LENGTH;
+    let chunk = WRITE_LENGTH;
     do {
       let bytes = this.#filling.subarray(0, this.#length);
       [this.#filling, this.#emptying] = [this.#emptying, this.#filling];
@@ -80,12 +81,12 @@ export class LineWriter {
       }
       while (bytes.length > 0) {
         try {
-          const end = bytes.indexOf(LF, length - 1) + 1 || bytes.length;
+          const end = bytes.indexOf(LF, chunk - 1) + 1 || bytes.length;
           bytes = bytes.subarray(await this.#sink(bytes.subarray(0, end)));
         } catch {
           // The disk is full, or the reader is gone. What was written is not
           // told and comes again: from now on, a line at most
-          length = 1;
+          chunk = 1;
           await delay(RETRY_MS);
         }
       }

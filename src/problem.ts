@@ -9,7 +9,7 @@ export type Fields = Record<string, string>;
 /** Returns the fields that every response carries. */
 export function commonFields(cors: boolean): Fields {
   return {
-    // What is said of a sensor must not stand in for it later, errors included
+    // Nothing that was said of a sensor may stand in for it later, nor an error
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
     ...(cors && { "access-control-allow-origin": "*" }),

@@ -18,7 +18,7 @@ const AUTHORITY =
  *
  * The url is cut, not parsed: it is the client's Host field and target, written
  * one behind the other. `new URL` would throw, or change the path. With a
- * single slash it is clear where the one ends; with more, a Host field may
+ * single slash it is clear where the host ends; with more, a Host field may
  * reach into the path, and only the field itself can tell.
  */
 export function rememberTarget<T>(
