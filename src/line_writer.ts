@@ -70,8 +70,8 @@ export class LineWriter {
   }
 
   async #empty(): Promise<void> {
-    let chunk = WRITE_LENGTH;
     do {
+      let chunk = WRITE_LENGTH;
       let bytes = this.#filling.subarray(0, this.#length);
       [this.#filling, this.#emptying] = [this.#emptying, this.#filling];
       this.#length = 0;
@@ -85,7 +85,7 @@ export class LineWriter {
           bytes = bytes.subarray(await this.#sink(bytes.subarray(0, end)));
         } catch {
           // The disk is full, or the reader is gone. What was written is not
-          // told and comes again: from now on, a line at most
+          // told and comes again: of these bytes, a line at most
           chunk = 1;
           await delay(RETRY_MS);
         }

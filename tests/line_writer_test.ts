@@ -188,6 +188,20 @@ Deno.test("LineWriter writes 64 KiB at once, and whole lines", async () => {
   assertEquals(most >= 64 * 1024 && most < 64 * 1024 + 1000, true);
 });
 
+Deno.test("LineWriter writes much at once again when a failure is over", async () => {
+  let writes = 0;
+  const { writer } = writerOn(async (bytes) => {
+    if (++writes > 1) return bytes.length;
+    await delay(0);
+    for (let i = 0; i < 200; i++) writer.write("x".repeat(999));
+    throw new Error("No space left on device");
+  });
+  writer.write("one");
+  await writer.flush();
+  // The one line again, and 66 of the others at once
+  assertEquals(writes, 1 + 1 + Math.ceil(200 / 66));
+});
+
 Deno.test("LineWriter repeats only what a sink took before it failed", async () => {
   let taken = "";
   // Of each write in turn: all, a part and no more, one line, half a line …
