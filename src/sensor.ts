@@ -16,6 +16,9 @@ export interface Reading {
  */
 export type Sensor = () => Reading | string;
 
+/** What is read, as `Deno.stdin` is. */
+type Input = Pick<typeof Deno.stdin, "read">;
+
 /** The longest line that is a reading, in bytes, without its LF. */
 export const MAX_LENGTH = 64 * 1024;
 
@@ -33,7 +36,7 @@ const [LF, CR, SPACE] = [0x0a, 0x0d, 0x20] as const;
  * @param date The time of day, in ms since the epoch.
  */
 export function createInputSensor(
-  input: Pick<typeof Deno.stdin, "read">,
+  input: Input,
   maxAge: number,
   logger: Logger,
   now = () => performance.now(),
@@ -73,7 +76,7 @@ export function createInputSensor(
  * too long are left out.
  */
 async function* readLastLines(
-  input: Pick<typeof Deno.stdin, "read">,
+  input: Input,
   logger: Logger,
 ): AsyncGenerator<string> {
   const buffer = new Uint8Array(MAX_LENGTH + 1);

@@ -4,7 +4,7 @@ import { assertEquals } from "@std/assert";
 import { Folder } from "./helpers/files.ts";
 import { get } from "./helpers/network.ts";
 import { output } from "./helpers/process.ts";
-import { probe, Program } from "./helpers/program.ts";
+import { FLAGS, probe, Program } from "./helpers/program.ts";
 
 const PROBE = "tests/helpers/permissions_probe.ts";
 
@@ -42,14 +42,12 @@ Deno.test("the task dev runs the service again when a file changes, with the sam
 });
 
 Deno.test("the task flags prints what permissions, v8 and std print", async () => {
-  const printed = async (task: string) => {
+  const words = ["--quiet", "--no-prompt"];
+  for (const task of ["permissions", "v8", "std"]) {
     const args = ["task", "-q", task];
     const options = { startsOthers: true };
-    return (await output(Deno.execPath(), args, options)).stdout.trim();
-  };
-  const words = ["--quiet --no-prompt"];
-  for (const task of ["permissions", "v8", "std"]) {
-    words.push(await printed(task));
+    const { stdout } = await output(Deno.execPath(), args, options);
+    words.push(...stdout.split(/\s+/).filter(Boolean));
   }
-  assertEquals(await printed("flags"), words.join(" ").trim());
+  assertEquals(FLAGS, words);
 });
