@@ -1,13 +1,13 @@
 // SIGHUP: a terminal is closed, or a session is lost.
 
 import { assertEquals } from "@std/assert";
-import { Folder } from "./helpers/files.ts";
-import { lacksCommand, testUnless } from "./helpers/machine.ts";
-import { exchange, send, waitUntilClosed } from "./helpers/network.ts";
-import { command, Program } from "./helpers/program.ts";
-import { HALF_BODY, LAST_GET } from "./helpers/requests.ts";
-import { lacksTerminal, Terminal } from "./helpers/terminal.ts";
-import { waitFor } from "./helpers/wait.ts";
+import { Folder } from "../helpers/files.ts";
+import { lacksCommand, testUnless } from "../helpers/machine.ts";
+import { exchange, send, waitUntilClosed } from "../helpers/network.ts";
+import { command, Program } from "../helpers/program.ts";
+import { HALF_BODY, LAST_GET } from "../helpers/requests.ts";
+import { lacksTerminal, Terminal } from "../helpers/terminal.ts";
+import { waitFor } from "../helpers/wait.ts";
 
 /** How many requests are asked. */
 const COUNT = 20;

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { Logger } from "@std/log/logger";
-import { createInputSensor, MAX_LENGTH } from "../src/sensor.ts";
-import { waitFor } from "./helpers/wait.ts";
+import { createInputSensor, MAX_LENGTH } from "../../src/sensor.ts";
+import { waitFor } from "../helpers/wait.ts";
 
 const START = Date.UTC(2026, 10, 20, 17, 14, 56);
 const NOTHING = "The sensor has sent nothing yet";

@@ -11,16 +11,16 @@ import {
   request,
   TYPE,
   WHOLE,
-} from "./helpers/http2.ts";
+} from "../helpers/http2.ts";
 import {
   countDescriptors,
   lacksCommand,
   lacksFile,
   testUnless,
-} from "./helpers/machine.ts";
-import { exchange } from "./helpers/network.ts";
-import { output } from "./helpers/process.ts";
-import { Program } from "./helpers/program.ts";
+} from "../helpers/machine.ts";
+import { exchange } from "../helpers/network.ts";
+import { output } from "../helpers/process.ts";
+import { Program } from "../helpers/program.ts";
 
 /** What every line must look like, whoever asked. */
 const LINE =

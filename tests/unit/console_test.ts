@@ -1,10 +1,10 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import type { Logger } from "@std/log/logger";
-import { createConsole } from "../src/console.ts";
-import { CAPACITY } from "../src/line_writer.ts";
-import { lacksFile, testUnless } from "./helpers/machine.ts";
-import { exchange, freePort } from "./helpers/network.ts";
-import { command, findAddresses, Program } from "./helpers/program.ts";
+import { createConsole } from "../../src/console.ts";
+import { CAPACITY } from "../../src/line_writer.ts";
+import { lacksFile, testUnless } from "../helpers/machine.ts";
+import { exchange, freePort } from "../helpers/network.ts";
+import { command, findAddresses, Program } from "../helpers/program.ts";
 
 /** Prints with a console, and returns what it printed. */
 async function printed(

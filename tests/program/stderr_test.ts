@@ -2,8 +2,8 @@
 // by writes that wait for whoever reads them, unless it is told to be --quiet.
 
 import { assertEquals } from "@std/assert";
-import project from "../deno.json" with { type: "json" };
-import { Folder } from "./helpers/files.ts";
+import project from "../../deno.json" with { type: "json" };
+import { Folder } from "../helpers/files.ts";
 import {
   concat,
   encodeFields,
@@ -12,11 +12,11 @@ import {
   request,
   TYPE,
   WHOLE,
-} from "./helpers/http2.ts";
-import { testUnless } from "./helpers/machine.ts";
-import { get } from "./helpers/network.ts";
-import { output } from "./helpers/process.ts";
-import { command, FLAGS, Program } from "./helpers/program.ts";
+} from "../helpers/http2.ts";
+import { testUnless } from "../helpers/machine.ts";
+import { get } from "../helpers/network.ts";
+import { output } from "../helpers/process.ts";
+import { command, FLAGS, Program } from "../helpers/program.ts";
 
 /** A task's command, without the task shell and `deno task` around it. */
 function taskCommand(name: "start" | "dev"): string[] {

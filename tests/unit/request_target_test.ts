@@ -1,5 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { rememberTarget, type RequestTarget } from "../src/request_target.ts";
+import {
+  rememberTarget,
+  type RequestTarget,
+} from "../../src/request_target.ts";
 
 const targetOf = rememberTarget((target) => target);
 

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { parseCommand } from "../src/command_line.ts";
-import { type Config, DEFAULTS } from "../src/config.ts";
-import { FLAGS, HELP } from "../src/flags.ts";
-import project from "../deno.json" with { type: "json" };
+import { parseCommand } from "../../src/command_line.ts";
+import { type Config, DEFAULTS } from "../../src/config.ts";
+import { FLAGS, HELP } from "../../src/flags.ts";
+import project from "../../deno.json" with { type: "json" };
 
 const SPECIFIED: Config = {
   hostname: "0.0.0.0",

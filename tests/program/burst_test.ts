@@ -2,7 +2,7 @@
 // turn of the program's event loop: each has its line all the same.
 
 import { assertEquals } from "@std/assert";
-import { Folder } from "./helpers/files.ts";
+import { Folder } from "../helpers/files.ts";
 import {
   concat,
   encodeFields,
@@ -11,9 +11,9 @@ import {
   request,
   TYPE,
   WHOLE,
-} from "./helpers/http2.ts";
-import { send } from "./helpers/network.ts";
-import { command, Program } from "./helpers/program.ts";
+} from "../helpers/http2.ts";
+import { send } from "../helpers/network.ts";
+import { command, Program } from "../helpers/program.ts";
 
 /** Runs the program with a file as its console, and returns the ids it logged. */
 async function loggedIds(

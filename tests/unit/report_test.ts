@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { DEFAULTS } from "../src/config.ts";
-import { formatStartReport, ListenError } from "../src/report.ts";
+import { DEFAULTS } from "../../src/config.ts";
+import { formatStartReport, ListenError } from "../../src/report.ts";
 
 const CONFIG = { ...DEFAULTS, hostname: "192.0.2.7", port: 80 };
 

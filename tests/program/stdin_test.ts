@@ -1,14 +1,14 @@
 // Readings from standard input, whatever it is, and what becomes of them.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { Folder } from "./helpers/files.ts";
-import { lacksFile, testUnless } from "./helpers/machine.ts";
-import { get, receive, send } from "./helpers/network.ts";
-import { output } from "./helpers/process.ts";
-import { command, FLAGS, Program } from "./helpers/program.ts";
-import { GET } from "./helpers/requests.ts";
-import { lacksTerminal, Terminal } from "./helpers/terminal.ts";
-import { within } from "./helpers/wait.ts";
+import { Folder } from "../helpers/files.ts";
+import { lacksFile, testUnless } from "../helpers/machine.ts";
+import { get, receive, send } from "../helpers/network.ts";
+import { output } from "../helpers/process.ts";
+import { command, FLAGS, Program } from "../helpers/program.ts";
+import { GET } from "../helpers/requests.ts";
+import { lacksTerminal, Terminal } from "../helpers/terminal.ts";
+import { within } from "../helpers/wait.ts";
 
 const ENDED = "WARN The input has ended, no new reading will come";
 

@@ -1,10 +1,10 @@
 // The limit of open files, reached: connections that nobody closes.
 
 import { assertEquals } from "@std/assert";
-import { exchange, send } from "./helpers/network.ts";
-import { Program } from "./helpers/program.ts";
-import { GET, HALF_BODY, HALF_HEADER, LAST_GET } from "./helpers/requests.ts";
-import { delay } from "./helpers/wait.ts";
+import { exchange, send } from "../helpers/network.ts";
+import { Program } from "../helpers/program.ts";
+import { GET, HALF_BODY, HALF_HEADER, LAST_GET } from "../helpers/requests.ts";
+import { delay } from "../helpers/wait.ts";
 
 /** How many files the program may have open. */
 const LIMIT = 128;

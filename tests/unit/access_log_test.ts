@@ -3,7 +3,7 @@ import {
   createTimestamp,
   formatAccessLine,
   withAccessLog,
-} from "../src/access_log.ts";
+} from "../../src/access_log.ts";
 
 const RECORD = {
   client: "127.0.0.1",

@@ -1,11 +1,11 @@
 // What the program does on a terminal only: colours, keys, and no questions.
 
 import { assertEquals } from "@std/assert";
-import { Folder } from "./helpers/files.ts";
-import { testUnless } from "./helpers/machine.ts";
-import { get } from "./helpers/network.ts";
-import { command, Program } from "./helpers/program.ts";
-import { lacksTerminal, Terminal } from "./helpers/terminal.ts";
+import { Folder } from "../helpers/files.ts";
+import { testUnless } from "../helpers/machine.ts";
+import { get } from "../helpers/network.ts";
+import { command, Program } from "../helpers/program.ts";
+import { lacksTerminal, Terminal } from "../helpers/terminal.ts";
 
 /** Starts the program on a terminal of its own. */
 function startOnTerminal(args: string[], env?: Record<string, string>) {

@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { countDescriptors, lacksFile, testUnless } from "./helpers/machine.ts";
-import { exchange, send } from "./helpers/network.ts";
-import { Program } from "./helpers/program.ts";
+import { countDescriptors, lacksFile, testUnless } from "../helpers/machine.ts";
+import { exchange, send } from "../helpers/network.ts";
+import { Program } from "../helpers/program.ts";
 
 /** How many malformed requests are sent. */
 const REQUESTS = 20_000;

@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
-import project from "../deno.json" with { type: "json" };
-import { HELP } from "../src/flags.ts";
-import { Folder } from "./helpers/files.ts";
-import { lacksCommand, testUnless } from "./helpers/machine.ts";
-import { output } from "./helpers/process.ts";
+import project from "../../deno.json" with { type: "json" };
+import { HELP } from "../../src/flags.ts";
+import { Folder } from "../helpers/files.ts";
+import { lacksCommand, testUnless } from "../helpers/machine.ts";
+import { output } from "../helpers/process.ts";
 
 /** Copies units into a folder. */
 async function copyUnits(folder: Folder, ...names: string[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { CAPACITY, LineWriter } from "../src/line_writer.ts";
-import { delay, waitFor, within } from "./helpers/wait.ts";
+import { CAPACITY, LineWriter } from "../../src/line_writer.ts";
+import { delay, waitFor, within } from "../helpers/wait.ts";
 
 /** A writer on a sink that takes as many bytes as it is told. */
 function writerOn(take: (bytes: Uint8Array) => number | Promise<number>) {

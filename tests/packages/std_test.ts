@@ -1,14 +1,14 @@
 // Where the @std packages come from, on each kind of network.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { Folder } from "./helpers/files.ts";
-import { testUnless } from "./helpers/machine.ts";
-import { exchange, freePort } from "./helpers/network.ts";
-import { output, type ProcessOptions } from "./helpers/process.ts";
-import { Program } from "./helpers/program.ts";
-import { makePackages, Registry, SilentRegistry } from "./helpers/registry.ts";
-import { LAST_GET } from "./helpers/requests.ts";
-import { delay } from "./helpers/wait.ts";
+import { Folder } from "../helpers/files.ts";
+import { testUnless } from "../helpers/machine.ts";
+import { exchange, freePort } from "../helpers/network.ts";
+import { output, type ProcessOptions } from "../helpers/process.ts";
+import { Program } from "../helpers/program.ts";
+import { makePackages, Registry, SilentRegistry } from "../helpers/registry.ts";
+import { LAST_GET } from "../helpers/requests.ts";
+import { delay } from "../helpers/wait.ts";
 
 /** How long the registry may take for its first answer, in ms. */
 const PATIENCE = 5000;
@@ -240,8 +240,10 @@ Deno.test("what the tests import is cached with the rest", async () => {
   const env = { DENO_DIR: cache.path, JSR_URL: registry.url };
   await deno(["task", "std"], { cwd: project.path, env });
   const args = ["install", "--cached-only", "--entrypoint"];
-  for await (const { name } of Deno.readDir("tests")) {
-    if (name.endsWith("_test.ts")) args.push(`tests/${name}`);
+  for (const room of ["unit", "program", "packages"]) {
+    for await (const { name } of Deno.readDir(`tests/${room}`)) {
+      if (name.endsWith("_test.ts")) args.push(`tests/${room}/${name}`);
+    }
   }
   const { code, stderr } = await deno(args, { cwd: project.path, env });
   assertEquals(code, 0, stderr);

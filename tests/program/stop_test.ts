@@ -1,10 +1,15 @@
 // Ctrl+C and SIGTERM: what is under way ends well, and soon.
 
 import { assertEquals, assertNotEquals } from "@std/assert";
-import { exchange, receive, send, waitUntilClosed } from "./helpers/network.ts";
-import { Program } from "./helpers/program.ts";
-import { GET, HALF_BODY, HALF_HEADER, LAST_GET } from "./helpers/requests.ts";
-import { delay, within } from "./helpers/wait.ts";
+import {
+  exchange,
+  receive,
+  send,
+  waitUntilClosed,
+} from "../helpers/network.ts";
+import { Program } from "../helpers/program.ts";
+import { GET, HALF_BODY, HALF_HEADER, LAST_GET } from "../helpers/requests.ts";
+import { delay, within } from "../helpers/wait.ts";
 
 /** Opens a connection and sends a request. */
 async function open(port: number, request: string): Promise<Deno.Conn> {

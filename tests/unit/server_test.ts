@@ -1,11 +1,11 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import type { Logger } from "@std/log/logger";
-import { withAccessLog } from "../src/access_log.ts";
-import { DEFAULTS } from "../src/config.ts";
-import { createConsole } from "../src/console.ts";
-import { runServer } from "../src/server.ts";
-import { get } from "./helpers/network.ts";
-import { delay, waitFor } from "./helpers/wait.ts";
+import { withAccessLog } from "../../src/access_log.ts";
+import { DEFAULTS } from "../../src/config.ts";
+import { createConsole } from "../../src/console.ts";
+import { runServer } from "../../src/server.ts";
+import { get } from "../helpers/network.ts";
+import { delay, waitFor } from "../helpers/wait.ts";
 
 const CONFIG = { ...DEFAULTS, hostname: "127.0.0.1", port: 0 };
 

@@ -4,11 +4,11 @@ import {
   lacksAddress,
   lacksCommand,
   testUnless,
-} from "./helpers/machine.ts";
-import { exchange, get } from "./helpers/network.ts";
-import { output } from "./helpers/process.ts";
-import { command, FLAGS, probe, Program } from "./helpers/program.ts";
-import project from "../deno.json" with { type: "json" };
+} from "../helpers/machine.ts";
+import { exchange, get } from "../helpers/network.ts";
+import { output } from "../helpers/process.ts";
+import { command, FLAGS, probe, Program } from "../helpers/program.ts";
+import project from "../../deno.json" with { type: "json" };
 
 const LINE =
   /^127\.0\.0\.1 - - \[\d\d\/[A-Z][a-z]{2}\/\d{4} \d\d:\d\d:\d\d\] "GET \/datasensor HTTP\/1\.1" 200 -$/;

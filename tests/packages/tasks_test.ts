@@ -1,10 +1,10 @@
 // The tasks that run the service, as its users run them.
 
 import { assertEquals } from "@std/assert";
-import { Folder } from "./helpers/files.ts";
-import { get } from "./helpers/network.ts";
-import { output } from "./helpers/process.ts";
-import { FLAGS, probe, Program } from "./helpers/program.ts";
+import { Folder } from "../helpers/files.ts";
+import { get } from "../helpers/network.ts";
+import { output } from "../helpers/process.ts";
+import { FLAGS, probe, Program } from "../helpers/program.ts";
 
 const PROBE = "tests/helpers/permissions_probe.ts";
 

@@ -4,12 +4,12 @@
 // their version.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { Folder } from "./helpers/files.ts";
-import { lacksAddress, lacksCommand, testUnless } from "./helpers/machine.ts";
-import { get } from "./helpers/network.ts";
-import { output } from "./helpers/process.ts";
-import { probe, Program } from "./helpers/program.ts";
-import project from "../deno.json" with { type: "json" };
+import { Folder } from "../helpers/files.ts";
+import { lacksAddress, lacksCommand, testUnless } from "../helpers/machine.ts";
+import { get } from "../helpers/network.ts";
+import { output } from "../helpers/process.ts";
+import { probe, Program } from "../helpers/program.ts";
+import project from "../../deno.json" with { type: "json" };
 
 const COMPILER = Deno.env.get("DENO_COMPILER") || Deno.execPath();
 

@@ -1,9 +1,9 @@
 // What a browser shows, and what it lets a page of another origin read.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { lacksCommand, testUnless } from "./helpers/machine.ts";
-import { output } from "./helpers/process.ts";
-import { Program } from "./helpers/program.ts";
+import { lacksCommand, testUnless } from "../helpers/machine.ts";
+import { output } from "../helpers/process.ts";
+import { Program } from "../helpers/program.ts";
 
 const lacksBrowser = await lacksCommand("chromium");
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { createHandler } from "../src/handler.ts";
-import type { Reading } from "../src/sensor.ts";
+import { createHandler } from "../../src/handler.ts";
+import type { Reading } from "../../src/sensor.ts";
 
 const READING = { text: "Sensor data" };
 const handler = createHandler(() => READING, false);
