@@ -1,71 +1,95 @@
-// The process: arguments in, exit code out. It is 0 when the service stops, 1
-// when it cannot run, 2 for wrong usage.
+// The process: arguments in, exit code out. The exit code is 0 after a stop,
+// 1 after a failure, 2 for invalid usage.
 
 import { withAccessLog } from "./src/access_log.ts";
-import { type Command, parseCommand } from "./src/command_line.ts";
+import { parseCommand } from "./src/command_line.ts";
 import type { Config } from "./src/config.ts";
-import { createConsole } from "./src/console.ts";
+import { createConsole, withPriority } from "./src/console.ts";
 import { delay } from "./src/delay.ts";
 import { createHandler } from "./src/handler.ts";
 import { LineWriter } from "./src/line_writer.ts";
-import { ListenError } from "./src/report.ts";
 import { createInputSensor } from "./src/sensor.ts";
 import { runServer } from "./src/server.ts";
+import { ListenError } from "./src/startup.ts";
 import { listenForStop } from "./src/stop_signal.ts";
 
-/** How long the last lines may take to reach their reader, in ms. */
-const FLUSH_MS = 900;
+/** How long the last lines may take to be written. */
+const FLUSH_TIMEOUT_MS = 900;
 
-async function run(command: Command): Promise<number> {
+async function run(args: string[]): Promise<number> {
+  const command = parseCommand(args);
   if (command.kind === "serve") return await serve(command.config);
-  const isMistake = command.kind === "usage";
-  await print(isMistake ? Deno.stderr : Deno.stdout, command.text);
-  return isMistake ? 2 : 0;
+  if (command.kind === "print") {
+    await print(Deno.stdout, command.text);
+    return 0;
+  }
+  const style = args.includes("--journal") ? "journal" : "plain";
+  await print(Deno.stderr, withPriority(command.text, "ERROR", style));
+  return 2;
 }
 
 async function serve(config: Config): Promise<number> {
+  const hasColor = Deno.stdout.isTerminal() && !Deno.noColor;
+  const style = config.journal ? "journal" : hasColor ? "color" : "plain";
   const { logger, flush } = createConsole(
     (bytes) => Deno.stdout.write(bytes),
     config.debug ? "DEBUG" : "INFO",
-    Deno.stdout.isTerminal() && !Deno.noColor,
+    style,
   );
-  const reading = { text: config.message };
+  const reading = { json: JSON.stringify(config.message) };
   const sensor = config.stdin
-    ? createInputSensor(Deno.stdin, config.maxAge, logger)
+    ? createInputSensor(Deno.stdin, config, logger)
     : () => reading;
   const resource = createHandler(sensor, config.cors);
   const handler = withAccessLog(resource, (line) => logger.info(line));
+  const failure = catchUncaught();
   try {
-    await runServer(config, handler, logger, listenForStop());
+    const stop = AbortSignal.any([listenForStop(), failure]);
+    await runServer(config, handler, logger, stop);
+    failure.throwIfAborted();
     return 0;
   } catch (error) {
-    if (!(error instanceof ListenError)) throw error;
-    await print(Deno.stderr, error.message);
+    await withTimeout(flush());
+    await print(Deno.stderr, withPriority(explain(error), "ERROR", style));
     return 1;
   } finally {
-    await Promise.race([flush(), delay(FLUSH_MS)]);
+    await withTimeout(flush());
   }
 }
 
-/** Prints a text; does not wait for ever for somebody to read it. */
+/**
+ * Returns a signal that is aborted by an uncaught error, so that the program
+ * stops in order. Deno would end it at once, without the last lines.
+ */
+function catchUncaught(): AbortSignal {
+  const controller = new AbortController();
+  addEventListener("error", (event) => {
+    event.preventDefault();
+    controller.abort(event.error);
+  });
+  addEventListener("unhandledrejection", (event) => {
+    event.preventDefault();
+    controller.abort(event.reason);
+  });
+  return controller.signal;
+}
+
+function explain(error: unknown): string {
+  if (error instanceof ListenError) return `${error.message}\n${error.advice}`;
+  return String(error instanceof Error ? error.stack : error);
+}
+
+/** Prints a text, unless nobody reads it in time. */
 async function print(stream: typeof Deno.stdout, text: string): Promise<void> {
   const writer = new LineWriter((bytes) => stream.write(bytes), () => {});
   writer.write(text);
-  await Promise.race([writer.flush(), delay(FLUSH_MS)]);
+  await withTimeout(writer.flush());
 }
 
-/**
- * Ends the program. Deno would do it by itself, but not while standard error is
- * full, nor always while a read is pending (denoland/deno, issue 14333).
- */
-async function fail(event: Event, error: unknown): Promise<void> {
-  event.preventDefault();
-  const text = String(error instanceof Error ? error.stack : error);
-  await print(Deno.stderr, text);
-  Deno.exit(1);
+async function withTimeout(flushed: Promise<void>): Promise<void> {
+  await Promise.race([flushed, delay(FLUSH_TIMEOUT_MS)]);
 }
 
-addEventListener("error", (event) => fail(event, event.error));
-addEventListener("unhandledrejection", (event) => fail(event, event.reason));
-
-Deno.exit(await run(parseCommand(Deno.args)));
+// Not by itself: a pending read of standard input would keep the program
+// running (denoland/deno, issue 14333)
+Deno.exit(await run(Deno.args));

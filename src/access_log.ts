@@ -1,35 +1,38 @@
-// The middleware: turns each handled request into one line.
+// The middleware: logs each handled request as one line.
 
 import type { Handler } from "./handler.ts";
-import { rememberTarget } from "./request_target.ts";
+import { requestTarget } from "./request_target.ts";
 
-/** How long method and target may be in a line, so that it has 4 KiB at most. */
-const MAX_REQUEST = 4000;
+/** How many characters of a method or a target are logged. */
+const MAX_LENGTH = 1000;
 
-/** The facts of one handled request. */
+/** The facts of a handled request. */
 export interface AccessRecord {
   readonly client: string;
   readonly timestamp: string;
   readonly method: string;
-  /** The request's target, escaped. */
-  readonly target: string;
+  /** The target, unless it is unknown because the Host field is invalid. */
+  readonly target: string | undefined;
   readonly status: number;
 }
 
 /**
- * Wraps a handler so that every request is logged, also when the handler
- * throws: as the 500 that the server answers then.
+ * Wraps a handler so that every request is logged. A handler that throws is
+ * logged with status 500, which the server then sends.
  *
- * @param log Takes each line, without a line end; must not throw.
+ * The handler is synchronous, and so is the line: nothing can come between a
+ * response and its line.
+ *
+ * @param log Receives each line, without a line end; must not throw.
  */
 export function withAccessLog(
   handler: Handler,
   log: (line: string) => void,
   timestamp: () => string = createTimestamp(),
 ): (request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>) => Response {
-  const escapedTarget = rememberTarget(({ text }) => escape(text));
   return (request, info) => {
-    const client = info.remoteAddr.hostname; // once it is closed, this throws
+    // Read first: it throws once the connection is closed
+    const client = info.remoteAddr.hostname;
     let status = 500;
     try {
       const response = handler(request);
@@ -37,7 +40,7 @@ export function withAccessLog(
       return response;
     } finally {
       const { method } = request;
-      const target = escapedTarget(request);
+      const target = requestTarget(request);
       const record = { client, timestamp: timestamp(), method, target, status };
       log(formatAccessLine(record));
     }
@@ -45,21 +48,20 @@ export function withAccessLog(
 }
 
 /**
- * Formats a record as one line, without its end. The version is a guess, the
- * likeliest: Deno does not show it to a handler.
+ * Formats a record as one line, without its end. The version is always
+ * HTTP/1.1, since Deno does not reveal it to a handler.
  */
 export function formatAccessLine(record: AccessRecord): string {
-  const { client, timestamp, method, target, status } = record;
-  // An IPv4 client on a dual-stack socket
+  const { client, timestamp, method, target = "-", status } = record;
+  // On a dual-stack socket, IPv4 addresses are mapped (RFC 4291, 2.5.5.2)
   const address = client.startsWith("::ffff:") ? client.slice(7) : client;
-  // A method is a token (RFC 9110, section 9.1): there is nothing to escape
-  const request = cut(`${method} ${target}`);
-  return `${address} - - [${timestamp}] "${request} HTTP/1.1" ${status} -`;
+  const request = `${escape(method)} ${escape(target)} HTTP/1.1`;
+  return `${address} - - [${timestamp}] "${request}" ${status} -`;
 }
 
 /**
- * Creates a function that tells the local time as `dd/Mon/yyyy HH:MM:SS`. It
- * keeps the text for as long as the second is the same.
+ * Creates a function that returns the local time as `dd/Mon/yyyy HH:MM:SS`. The
+ * text is formatted once a second.
  *
  * @param now The clock, in milliseconds since the epoch.
  */
@@ -70,7 +72,7 @@ export function createTimestamp(now: () => number = Date.now): () => string {
     const time = now();
     if (Math.floor(time / 1000) !== second) {
       second = Math.floor(time / 1000);
-      // ECMA-262 fixes this form: Fri Nov 20 2026 17:14:56 GMT+0000 (…)
+      // ECMA-262 defines this format: Fri Nov 20 2026 17:14:56 GMT+0000 (…)
       const [, month, day, year, clock] = new Date(time).toString().split(" ");
       text = `${day}/${month}/${year} ${clock}`;
     }
@@ -79,27 +81,19 @@ export function createTimestamp(now: () => number = Date.now): () => string {
 }
 
 /**
- * Escapes what a client sent, so that it can neither end the line, its quotes
- * or a field, nor reach the terminal: `\"`, `\\`, and `\xNN` for each byte of
- * UTF-8 that is not printable ASCII, or a space.
+ * Escapes what a client sent so that it cannot forge a line or control the
+ * terminal: `\"`, `\\`, and `\xNN` for each byte of UTF-8 that is not printable
+ * ASCII, or a space. Ends a text that is too long with `\...`.
  */
 function escape(text: string): string {
-  const kept = text.slice(0, MAX_REQUEST); // cut() leaves no more of it
-  return kept.replace(/["\\]/g, "\\$&").replace(/[^!-~]+/g, (characters) => {
-    let escaped = "";
-    for (const byte of new TextEncoder().encode(characters)) {
-      escaped += `\\x${byte.toString(16).padStart(2, "0")}`;
-    }
-    return escaped;
-  });
-}
-
-/**
- * Cuts an overlong request behind a whole character or escape, and marks it with
- * `\...`, which no client can send.
- */
-function cut(request: string): string {
-  if (request.length <= MAX_REQUEST) return request;
-  const kept = request.slice(0, MAX_REQUEST);
-  return `${kept.match(/^(?:[^\\]|\\["\\]|\\x..)*/)![0]}\\...`;
+  const escaped = text.slice(0, MAX_LENGTH)
+    .replace(/["\\]/g, "\\$&")
+    .replace(/[^!-~]+/g, (characters) => {
+      const bytes = new TextEncoder().encode(characters);
+      return Array.from(
+        bytes,
+        (byte) => `\\x${byte.toString(16).padStart(2, "0")}`,
+      ).join("");
+    });
+  return text.length > MAX_LENGTH ? `${escaped}\\...` : escaped;
 }

@@ -1,56 +1,119 @@
 // The command line: arguments in, a command out.
 
+import project from "../deno.json" with { type: "json" };
 import { type Config, DEFAULTS } from "./config.ts";
-import { type Change, type Flag, FLAGS } from "./flags.ts";
 
-/** What a command line asks for. */
+/** What the command line asks for. */
 export type Command =
   | { kind: "serve"; config: Config }
   | { kind: "print"; text: string }
-  /** A mistake of the user's: the text says which, and how to get help. */
+  /** Invalid usage: the text says what is wrong and how to get help. */
   | { kind: "usage"; text: string };
 
+/** The text of `--help`. */
+export const HELP = `Usage: datasensor [flags]
+
+Serves a sensor reading as JSON over HTTP, at /datasensor.
+
+  --host ADDRESS       listen on 0.0.0.0, ::, 127.0.0.1, ::1 or localhost
+                       (default 0.0.0.0: every IPv4 address of this machine)
+  --port PORT          listen on this port; 0 picks a free one (default 5000)
+  --message TEXT       serve this text (default "Sensor data")
+  --stdin              serve the last line of standard input instead
+  --json               with --stdin: each line is JSON, served unchanged
+  --max-age SECONDS    with --stdin: answer 503 once the last line is older
+                       (default: no limit)
+  --cors               allow web pages of any origin to read the responses
+  --journal            prefix warnings and errors with a priority for systemd
+  --debug, --no-debug  log stack traces, or only the errors (default --debug)
+  -h, --help           print this help
+  --version            print the version`;
+
+/** The addresses that the program is permitted to listen on. */
+const HOSTNAMES = ["0.0.0.0", "::", "127.0.0.1", "::1", "localhost"];
+
+interface Flag {
+  /** Describes a valid value, if the flag takes one. */
+  value?: string;
+  /** Returns the settings to change, or undefined for an invalid value. */
+  parse(value: string): Partial<Config> | undefined;
+}
+
+const FLAGS: Record<string, Flag> = {
+  "--host": {
+    value: "0.0.0.0, ::, 127.0.0.1, ::1 or localhost",
+    parse: (hostname) =>
+      HOSTNAMES.includes(hostname) ? { hostname } : undefined,
+  },
+  "--port": {
+    value: "a whole number from 0 to 65535",
+    parse: (value) => {
+      const port = /^\d+$/.test(value) ? Number(value) : Infinity;
+      return port <= 65535 ? { port } : undefined;
+    },
+  },
+  "--message": {
+    value: "a text",
+    parse: (message) => message ? { message } : undefined,
+  },
+  "--stdin": { parse: () => ({ stdin: true }) },
+  "--json": { parse: () => ({ json: true }) },
+  "--max-age": {
+    value: "a number above 0, such as 15 or 0.5",
+    parse: (value) => {
+      const maxAge = /^\d+(\.\d+)?$/.test(value) ? Number(value) : 0;
+      return maxAge > 0 ? { maxAge } : undefined;
+    },
+  },
+  "--cors": { parse: () => ({ cors: true }) },
+  "--journal": { parse: () => ({ journal: true }) },
+  "--debug": { parse: () => ({ debug: true }) },
+  "--no-debug": { parse: () => ({ debug: false }) },
+};
+
 /**
- * Parses the command line. Of a flag that is given twice, the last one counts.
+ * Parses the command line. If a flag is repeated, its last value counts.
  *
- * Not with parseArgs of node:util, which loads Node.js's layer: see delay().
+ * `parseArgs` of `node:util` would load Node's compatibility layer: see
+ * {@linkcode delay}.
  */
 export function parseCommand(args: readonly string[]): Command {
-  const changes: Change = {};
-  const given = new Map<string, Flag>();
+  let config: Config = DEFAULTS;
+  const given = new Set<string>();
   const rest = args.values();
   for (const arg of rest) {
+    if (arg === "--") continue; // npm's habit: deno task start -- --port 80
+    if (arg === "-h" || arg === "--help") return { kind: "print", text: HELP };
+    if (arg === "--version") return { kind: "print", text: project.version };
     if (!arg.startsWith("-")) {
       return usage(`Unexpected argument ${JSON.stringify(arg)}`);
     }
     const [, name = arg, inline] = arg.match(/^(.+?)=(.*)$/s) ?? [];
-    const flag = FLAGS.find(({ form }) => form.split(/,? /).includes(name));
+    const flag = FLAGS[name];
     if (!flag) return usage(`Unknown flag ${JSON.stringify(name)}`);
-    if (!flag.needs && inline !== undefined) {
+    if (!flag.value && inline !== undefined) {
       return usage(`${name} takes no value, not ${JSON.stringify(inline)}`);
     }
-    const value = inline ?? (flag.needs ? rest.next().value : undefined) ?? "";
-    const change = flag.set(value, name);
+    const value = inline ?? (flag.value ? rest.next().value : undefined) ?? "";
+    const change = flag.parse(value);
     if (!change) {
-      return usage(`${name} needs ${flag.needs}, not ${JSON.stringify(value)}`);
+      return usage(`${name} takes ${flag.value}, not ${JSON.stringify(value)}`);
     }
-    Object.assign(changes, change);
-    given.set(name, flag);
+    config = { ...config, ...change };
+    given.add(name);
   }
-  const { print, ...config } = { ...DEFAULTS, ...changes };
-  if (print !== undefined) return { kind: "print", text: print };
-  for (const [name, flag] of given) {
-    if (flag.with && !given.has(flag.with)) {
-      return usage(`${name} needs ${flag.with}`);
-    }
-    if (flag.without && given.has(flag.without)) {
-      return usage(`${name} cannot be used with ${flag.without}`);
+  if (config.stdin && given.has("--message")) {
+    return usage("--message cannot be used with --stdin");
+  }
+  for (const name of ["--json", "--max-age"]) {
+    if (given.has(name) && !config.stdin) {
+      return usage(`${name} requires --stdin`);
     }
   }
   return { kind: "serve", config };
 }
 
 function usage(message: string): Command {
-  const text = `${message}\nRun with --help to see the flags`;
+  const text = `${message}\nRun with --help for the list of flags`;
   return { kind: "usage", text };
 }

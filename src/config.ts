@@ -1,25 +1,29 @@
 // The settings and their defaults.
 
-/** The path of the one resource. */
+/** The path of the only resource. */
 export const PATH = "/datasensor";
 
-/** The settings without flags, as the specification wants them. */
+/** The settings when no flag is given, as the specification requires. */
 export const DEFAULTS = {
   /** The address to listen on. */
   hostname: "0.0.0.0",
-  /** The TCP port to listen on; 0 takes a free one. */
+  /** The TCP port to listen on; 0 picks a free one. */
   port: 5000,
-  /** The text that stands for the sensor's data. */
+  /** The text to serve, which stands for sensor data. */
   message: "Sensor data",
-  /** Whether the sensor's data come from standard input instead. */
+  /** Whether to serve the last line of standard input instead. */
   stdin: false,
+  /** Whether each line of standard input is a JSON text. */
+  json: false,
   /** How old a reading may be, in seconds. */
   maxAge: Infinity,
-  /** Whether pages of other origins may read the answers. */
+  /** Whether web pages of other origins may read the responses. */
   cors: false,
-  /** Whether the console shows the stacks of errors. */
+  /** Whether log lines carry a priority for systemd's journal. */
+  journal: false,
+  /** Whether to log stack traces. */
   debug: true,
 };
 
-/** What the service is told at its start. */
+/** The settings of the service. */
 export type Config = Readonly<typeof DEFAULTS>;

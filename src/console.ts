@@ -1,22 +1,32 @@
-// Where lines go: the logger, and the text that it makes of a record.
+// The logger, and how a record becomes text.
 
 import { BaseHandler } from "@std/log/base-handler";
 import type { LevelName, LogRecord } from "@std/log/base-handler";
 import { Logger } from "@std/log/logger";
 import { LineWriter, type Sink } from "./line_writer.ts";
 
+/** How a terminal shows a level. */
 const COLORS: Record<string, string> = { WARN: "\x1b[33m", ERROR: "\x1b[31m" };
 
+/** How systemd's journal ranks a level (sd-daemon(3)). */
+const PRIORITIES: Record<string, string> = {
+  DEBUG: "<7>",
+  WARN: "<4>",
+  ERROR: "<3>",
+};
+
+/** How records are written: plain, for a terminal or for systemd's journal. */
+export type Style = "plain" | "color" | "journal";
+
 /**
- * Creates the console: a logger whose records become lines, which never waits
- * and never throws, and a function that resolves when all of them are written.
+ * Creates a logger that never blocks and never throws, and a function that
+ * resolves once all its lines are written.
  *
- * @param level Records below it are left out.
- * @param color Whether warnings and errors are coloured, for a terminal.
+ * @param level Records below it are not logged.
  */
-export function createConsole(sink: Sink, level: LevelName, color: boolean) {
+export function createConsole(sink: Sink, level: LevelName, style: Style) {
   const writer = new LineWriter(sink, (count) => {
-    logger.warn(`Dropped ${count} log lines, they came faster than they went`);
+    logger.warn(`Dropped ${count} log lines: the output is too slow`);
   });
 
   class LineHandler extends BaseHandler {
@@ -25,15 +35,27 @@ export function createConsole(sink: Sink, level: LevelName, color: boolean) {
     }
   }
 
-  const formatter = (record: LogRecord) => formatRecord(record, color);
+  const formatter = (record: LogRecord) => formatRecord(record, style);
   const handler = new LineHandler("NOTSET", { formatter });
   const logger = new Logger("datasensor", level, { handlers: [handler] });
   return { logger, flush: () => writer.flush() };
 }
 
-/** Formats a record: its text, behind the level's name unless that is INFO. */
-function formatRecord({ levelName, msg }: LogRecord, color: boolean): string {
+/** Prefixes each line of a text with its priority, if that is the style. */
+export function withPriority(
+  text: string,
+  levelName: string,
+  style: Style,
+): string {
+  if (style !== "journal") return text;
+  return text.split("\n").map((line) => PRIORITIES[levelName] + line)
+    .join("\n");
+}
+
+/** Formats a record: its text, after the level's name unless that is INFO. */
+function formatRecord({ levelName, msg }: LogRecord, style: Style): string {
   if (levelName === "INFO") return msg;
-  const start = color ? COLORS[levelName] : undefined;
-  return start ? `${start}${levelName} ${msg}\x1b[0m` : `${levelName} ${msg}`;
+  const text = withPriority(`${levelName} ${msg}`, levelName, style);
+  const color = style === "color" && COLORS[levelName];
+  return color ? `${color}${text}\x1b[0m` : text;
 }

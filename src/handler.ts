@@ -2,25 +2,25 @@
 
 import { PATH } from "./config.ts";
 import { commonFields, createProblem, type Fields } from "./problem.ts";
-import { rememberTarget, type RequestTarget } from "./request_target.ts";
+import { requestTarget } from "./request_target.ts";
 import type { Reading, Sensor } from "./sensor.ts";
 
-/** Answers one request; what it throws is a bug. */
+/** Answers a request. Throws only if it has a bug. */
 export type Handler = (request: Request) => Response;
 
 const METHODS = "GET, HEAD, OPTIONS";
-const READ_ONLY = `The sensor data is read-only, use one of ${METHODS}`;
 
-/** Creates the handler of the one resource, `/datasensor`. */
+/** Creates the handler of the only resource, `/datasensor`. */
 export function createHandler(sensor: Sensor, cors: boolean): Handler {
   const fields = commonFields(cors);
-  const refusal = rememberTarget(refuse);
   let current: Reading | undefined;
-  let data: Response; // cloned for each request, as that costs less
+  let data: Response; // cloning it is cheaper than creating one per request
 
   function answerData(): Response {
     const reading = sensor();
-    if (typeof reading === "string") return createProblem(503, reading, fields);
+    if ("unavailable" in reading) {
+      return createProblem(503, reading.unavailable, fields);
+    }
     if (reading !== current) {
       data = createData(reading, fields);
       current = reading;
@@ -29,33 +29,34 @@ export function createHandler(sensor: Sensor, cors: boolean): Handler {
   }
 
   return (request) => {
-    const refused = refusal(request);
-    if (refused) return createProblem(...refused, fields);
+    const target = requestTarget(request);
+    if (target === undefined) {
+      const detail =
+        "The Host header field is not a host with an optional port";
+      return createProblem(400, detail, fields);
+    }
+    if (!isResource(target)) {
+      const detail = `The only resource is ${PATH}`;
+      return createProblem(404, detail, fields);
+    }
     switch (request.method) {
       case "GET":
-      case "HEAD": // Deno.serve leaves the body out
+      case "HEAD": // Deno.serve omits the body
         return answerData();
       case "OPTIONS":
         return createOptions(fields, cors);
-      default:
-        return createProblem(405, READ_ONLY, { ...fields, allow: METHODS });
+      default: {
+        const detail = `The resource is read-only: use ${METHODS}`;
+        return createProblem(405, detail, { ...fields, allow: METHODS });
+      }
     }
   };
 }
 
-/** Says why a target is not the resource's, if it is not. */
-function refuse(
-  { text, hasValidHost }: RequestTarget,
-): [status: 400 | 404, detail: string] | undefined {
-  if (!hasValidHost) return [400, "The Host field is not a host and a port"];
-  if (!isPath(text)) {
-    return [404, `There is nothing here, the sensor data is at ${PATH}`];
-  }
-}
-
-/** Whether a target's path is the resource's (RFC 3986, section 6.2.2.2). */
-function isPath(target: string): boolean {
+/** Whether a target is the resource's path (RFC 3986, section 6.2.2.2). */
+function isResource(target: string): boolean {
   const [path = ""] = target.split("?", 1);
+  if (path === PATH) return true;
   try {
     return decodeURIComponent(path) === PATH;
   } catch {
@@ -63,16 +64,16 @@ function isPath(target: string): boolean {
   }
 }
 
-/** Creates the response to GET: one JSON string (RFC 8259, section 7). */
-function createData({ text, time }: Reading, fields: Fields): Response {
+/** Creates the response to GET. */
+function createData({ json, time }: Reading, fields: Fields): Response {
   const headers: Fields = { ...fields, "content-type": "application/json" };
   if (time !== undefined) {
     headers["last-modified"] = new Date(time).toUTCString();
   }
-  return new Response(JSON.stringify(text), { headers });
+  return new Response(json, { headers });
 }
 
-/** Creates the response to OPTIONS, a CORS preflight if that is allowed. */
+/** Creates the response to OPTIONS, which is also the one to a CORS preflight. */
 function createOptions(fields: Fields, cors: boolean): Response {
   const preflight = {
     "access-control-allow-methods": METHODS,

@@ -1,15 +1,14 @@
-// Error responses, and the fields that every response carries.
+// Error responses, and the header fields that every response has.
 
 import { STATUS_TEXT } from "@std/http/status";
-import type { Logger } from "@std/log/logger";
 
 /** Header fields by name. */
 export type Fields = Record<string, string>;
 
-/** Returns the fields that every response carries. */
+/** Returns the header fields that every response has. */
 export function commonFields(cors: boolean): Fields {
   return {
-    // Nothing that was said of a sensor may stand in for it later, nor an error
+    // A cached response could be mistaken for a current one
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
     ...(cors && { "access-control-allow-origin": "*" }),
@@ -26,16 +25,4 @@ export function createProblem(
   const body = { type: "about:blank", title, status, detail };
   const headers = { ...fields, "content-type": "application/problem+json" };
   return new Response(JSON.stringify(body), { status, headers });
-}
-
-/** Answers for a handler that threw; what it threw is for the logger only. */
-export function answerError(
-  error: unknown,
-  logger: Logger,
-  cors: boolean,
-): Response {
-  logger.error(`The handler failed: ${error}`);
-  if (error instanceof Error) logger.debug(error.stack);
-  const detail = "The sensor data cannot be had at the moment";
-  return createProblem(500, detail, commonFields(cors));
 }

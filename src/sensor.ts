@@ -1,120 +1,154 @@
-// What the sensor says: a fixed text, or the last line of standard input.
+// The sensor: a fixed text, or the last line of standard input.
 
 import type { Logger } from "@std/log/logger";
+import type { Config } from "./config.ts";
 import { delay } from "./delay.ts";
 
-/** What a sensor has said. */
+/** A sensor reading. */
 export interface Reading {
-  readonly text: string;
-  /** When it came, in ms since the epoch, unless it is a fixed text. */
+  /** The JSON text to serve. */
+  readonly json: string;
+  /** When it arrived, in ms since the epoch; a fixed text has no time. */
   readonly time?: number;
 }
 
-/**
- * Tells the last reading, the same object for as long as it is the last one, or
- * a sentence that says why there is none.
- */
-export type Sensor = () => Reading | string;
+/** There is no reading at the moment; the sentence says why. */
+export interface Unavailable {
+  readonly unavailable: string;
+}
 
-/** What is read, as `Deno.stdin` is. */
+/** Returns the current reading: the same object until the next one arrives. */
+export type Sensor = () => Reading | Unavailable;
+
+/** What is read, such as `Deno.stdin`. */
 type Input = Pick<typeof Deno.stdin, "read">;
 
-/** The longest line that is a reading, in bytes, without its LF. */
+/** The length of the longest reading, in bytes, without its line end. */
 export const MAX_LENGTH = 64 * 1024;
 
-/** Between two reads, in ms: an input without end leaves time for requests. */
-const PAUSE = 5;
+/** The pause between two reads: an endless input leaves time for requests. */
+const READ_PAUSE_MS = 5;
 
 const [LF, CR, SPACE] = [0x0a, 0x0d, 0x20] as const;
 
 /**
- * Creates a sensor that says what comes in, a line a reading.
+ * Creates a sensor whose readings are the lines of an input.
  *
- * @param maxAge How old a reading may be, in seconds.
- * @param logger Is told of lines that are too long, and of the input's end.
- * @param now A clock that nobody sets, in ms.
+ * @param config Whether lines are JSON texts, and how old a reading may be.
+ * @param logger Is warned of invalid lines and of the end of the input.
+ * @param now A monotonic clock, in ms.
  * @param date The time of day, in ms since the epoch.
  */
 export function createInputSensor(
   input: Input,
-  maxAge: number,
+  { json, maxAge }: Pick<Config, "json" | "maxAge">,
   logger: Logger,
   now = () => performance.now(),
   date = Date.now,
 ): Sensor {
   let reading: Reading | undefined;
-  let received = 0;
+  let receivedAt = 0;
 
   async function follow(): Promise<void> {
     let reason = "";
     try {
-      for await (const text of readLastLines(input, logger)) {
-        reading = { text, time: date() };
-        received = now();
+      for await (const text of readReadings(input, json, logger)) {
+        reading = { json: text, time: date() };
+        receivedAt = now();
       }
     } catch (error) {
       reason = ` after "${error}"`;
     }
-    logger.warn(`The input has ended${reason}, no new reading will come`);
+    logger.warn(`The input has ended${reason}: no new readings will arrive`);
   }
 
   follow();
   return () => {
-    if (reading === undefined) return "The sensor has sent nothing yet";
-    const age = now() - received;
-    if (age > maxAge * 1000) {
-      const seconds = Math.ceil(age / 100) / 10;
-      return `The last reading is ${seconds} s old, more than ${maxAge} s`;
-    }
-    return reading;
+    if (!reading) return { unavailable: "The sensor has sent no reading yet" };
+    const age = now() - receivedAt;
+    if (age <= maxAge * 1000) return reading;
+    const seconds = Math.ceil(age / 100) / 10;
+    const unavailable =
+      `The last reading is ${seconds} s old: the limit is ${maxAge} s`;
+    return { unavailable };
   };
 }
 
 /**
- * Reads lines, which end with LF or CRLF, and yields the last one of those that
- * came together: nobody could have asked for the others. Lines that are blank or
- * too long are left out.
+ * Reads lines, which end with LF or CRLF, and yields as JSON the last one of
+ * those that arrive together: nobody could have requested the others. Skips
+ * blank lines, and warns once of consecutive lines that are invalid.
  */
-async function* readLastLines(
+async function* readReadings(
   input: Input,
+  isJson: boolean,
   logger: Logger,
 ): AsyncGenerator<string> {
   const buffer = new Uint8Array(MAX_LENGTH + 1);
-  let length = 0; // of the unfinished line at the buffer's start
-  let isTooLong = false; // the unfinished line
+  let length = 0; // of the incomplete line at the start of the buffer
+  let isTooLong = false; // that line
+  let problem = ""; // of the line before
+  const drop = (reason: string) => {
+    if (reason !== problem) logger.warn(`Dropped a reading ${reason}`);
+    problem = reason;
+  };
+  const parseLast = (lines: Uint8Array): string | undefined => {
+    let last: Uint8Array | undefined;
+    for (const line of splitLines(lines)) {
+      if (isJson && !isJsonText(line)) {
+        drop("that is not JSON");
+        continue;
+      }
+      last = line;
+      problem = "";
+    }
+    if (!last) return undefined;
+    const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(last);
+    return isJson ? text : JSON.stringify(text);
+  };
+
   for (;;) {
     const count = await input.read(buffer.subarray(length));
     if (count === null) break;
     length += count;
-    const end = buffer.subarray(0, length).lastIndexOf(LF) + 1;
+    const end = buffer.lastIndexOf(LF, length - 1) + 1;
     if (end > 0) {
       const start = isTooLong ? buffer.indexOf(LF) + 1 : 0;
-      const line = lastLine(buffer.subarray(start, end));
-      if (line !== undefined) yield line;
+      const reading = parseLast(buffer.subarray(start, end));
+      if (reading !== undefined) yield reading;
       buffer.copyWithin(0, end, length);
       length -= end;
       isTooLong = false;
     }
-    if (length === buffer.length && !isTooLong) {
-      logger.warn(`Dropped a reading, longer than ${MAX_LENGTH} bytes`);
+    if (length === buffer.length) {
+      drop(`longer than ${MAX_LENGTH} bytes`);
       isTooLong = true;
     }
     if (isTooLong) length = 0;
-    await delay(PAUSE);
+    await delay(READ_PAUSE_MS);
   }
-  const line = lastLine(buffer.subarray(0, length));
-  if (line !== undefined) yield line;
+  const reading = parseLast(buffer.subarray(0, length));
+  if (reading !== undefined) yield reading;
 }
 
-/** Returns the last line that is not blank, without its end. */
-function lastLine(bytes: Uint8Array): string | undefined {
-  let last = bytes.length - 1; // which is not blank
-  while (last >= 0 && bytes[last]! <= SPACE) last--;
-  if (last < 0) return undefined;
-  const start = bytes.lastIndexOf(LF, last) + 1;
-  let end = bytes.indexOf(LF, last);
-  if (end < 0) end = bytes.length;
-  if (bytes[end - 1] === CR) end--;
-  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  return decoder.decode(bytes.subarray(start, end));
+/** Yields the lines that are not blank, without their ends. */
+function* splitLines(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let start = 0; start < bytes.length;) {
+    const index = bytes.indexOf(LF, start);
+    const end = index < 0 ? bytes.length : index;
+    const line = bytes.subarray(start, bytes[end - 1] === CR ? end - 1 : end);
+    if (line.some((byte) => byte > SPACE)) yield line;
+    start = end + 1;
+  }
+}
+
+/** Whether a line is a JSON text, which is UTF-8 (RFC 8259, section 8.1). */
+function isJsonText(line: Uint8Array): boolean {
+  const options = { fatal: true, ignoreBOM: true };
+  try {
+    JSON.parse(new TextDecoder("utf-8", options).decode(line));
+    return true;
+  } catch {
+    return false;
+  }
 }

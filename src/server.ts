@@ -1,25 +1,48 @@
-// Deno.serve and its life: listen, report, survive, stop.
+// Deno.serve and its life: listen, report, recover, stop.
 
 import type { Logger } from "@std/log/logger";
 import type { Config } from "./config.ts";
 import { delay } from "./delay.ts";
-import { answerError } from "./problem.ts";
-import { formatStartReport, ListenError } from "./report.ts";
+import { commonFields, createProblem } from "./problem.ts";
+import { formatStartReport, ListenError } from "./startup.ts";
 
-// All in milliseconds
-const GRACE = 1800; // for running requests, once the service stops
-const MAX_PAUSE = 1000; // before it listens again
-const MAX_FLOOD_PAUSE = 8; // as above, after too many open connections
-const CALM = 10_000; // a failure after this long is news
+/** How long running requests may take once the service stops. */
+const SHUTDOWN_TIMEOUT_MS = 1800;
 
-/** What the server asks of the world; a test puts its own there. */
-export const WORLD = { serve: Deno.serve, delay, now: () => performance.now() };
+/** The longest pause before the server listens again after a failed accept. */
+const MAX_ACCEPT_BACKOFF_MS = 8;
+
+/** The longest pause before the server tries again to listen. */
+const MAX_LISTEN_BACKOFF_MS = 1000;
+
+/** After this time without a failure, the next one is the first of a new run. */
+const BACKOFF_RESET_MS = 10_000;
+
+/** How often a failure that lasts is logged. */
+const REMINDER_MS = 60_000;
+
+/** How often memory is checked: an idle process should rarely wake up. */
+export const MEMORY_CHECK_MS = 500;
+
+/** The memory that the process may always use: twice what it needs at most. */
+const MEMORY_LIMIT_BYTES = 192e6;
+
+/** The growth allowed if closed connections have left the process larger. */
+const MEMORY_GROWTH_BYTES = 64e6;
+
+/** The functions of the system that the server calls; tests replace them. */
+export const SYSTEM = {
+  serve: Deno.serve,
+  delay,
+  now: () => performance.now(),
+  residentBytes: () => Deno.memoryUsage().rss,
+};
 
 /**
  * Runs the server until the signal is aborted and running requests are answered.
  *
- * @param handler Answers the requests; when it throws, the server answers 500.
- * @param logger Takes the start report and what goes wrong.
+ * @param handler Answers the requests; if it throws, the server answers 500.
+ * @param logger Receives the start report and failures.
  * @throws {ListenError} If it cannot listen at the start.
  */
 export async function runServer(
@@ -27,65 +50,118 @@ export async function runServer(
   handler: Deno.ServeHandler<Deno.NetAddr>,
   logger: Logger,
   signal: AbortSignal,
-  world: typeof WORLD = WORLD,
+  system: typeof SYSTEM = SYSTEM,
 ): Promise<void> {
   const { hostname, port, cors, debug } = config;
   const onError = (error: unknown) => answerError(error, logger, cors);
-  const onListen = () => {}; // reported otherwise
+  const onListen = () => {}; // replaced by the start report
   const options = { hostname, port, handler, onError, onListen };
-  let connections = new AbortController();
-  const listen = () => world.serve({ ...options, signal: connections.signal });
-  let server: Deno.HttpServer<Deno.NetAddr>;
-  try {
-    server = listen();
-  } catch (error) {
-    throw new ListenError(error, config);
-  }
-  options.port = server.addr.port; // 0 took a free one
+  let connections: AbortController;
+  let server = listen();
+  options.port = server.addr.port; // 0 has picked a free one
   for (const line of formatStartReport(server.addr, debug)) logger.info(line);
 
   const stopped = Promise.withResolvers<void>();
   signal.addEventListener("abort", () => {
     server.shutdown();
-    // A half-sent body would hold it for ever
-    world.delay(GRACE).then(stopped.resolve);
+    // It would wait forever for a request whose body never ends
+    system.delay(SHUTDOWN_TIMEOUT_MS).then(stopped.resolve);
   });
-  await Promise.race([survive(), stopped.promise]);
+  await Promise.race([keepListening(), stopped.promise]);
 
-  // It gives up when it cannot accept a connection, as when a client holds
-  // every file descriptor
-  async function survive(): Promise<void> {
-    const pause = createPause(logger, world);
-    for (let again = false; !signal.aborted; again = true) {
+  function listen(): Deno.HttpServer<Deno.NetAddr> {
+    connections = new AbortController();
+    try {
+      return system.serve({ ...options, signal: connections.signal });
+    } catch (error) {
+      throw new ListenError(error, options);
+    }
+  }
+
+  // Deno.serve stops for good when accept fails, as with EMFILE
+  async function keepListening(): Promise<void> {
+    const outage = new Outage(logger, system);
+    for (let isFirst = true; !signal.aborted; isFirst = false) {
       try {
-        if (again) server = listen();
-        await server.finished;
+        if (!isFirst) server = listen();
+        outage.end();
+        const growth = watchMemory(connections.signal, system);
+        await Promise.race([server.finished, growth]);
       } catch (error) {
         if (signal.aborted) return;
-        connections.abort(); // which frees their descriptors
-        connections = new AbortController();
-        await pause(error);
+        connections.abort(); // frees their descriptors and memory
+        await outage.wait(error);
       }
     }
   }
 }
 
-/**
- * Returns a function that tells a failure, unless it is one of a row, and waits
- * a little, longer each time.
- */
-function createPause(logger: Logger, world: typeof WORLD) {
-  let failures = 0;
-  let lastFailure = -Infinity;
-  return (error: unknown): Promise<void> => {
-    const now = world.now();
-    if (now - lastFailure > CALM) {
-      failures = 0;
-      logger.warn(`Closed all connections to listen again after "${error}"`);
+/** Logs why the server does not listen, and waits before it tries again. */
+class Outage {
+  readonly #logger: Logger;
+  readonly #system: typeof SYSTEM;
+  readonly #loggedAt = new Map<string, number>(); // by message
+  #failures = 0;
+  #lastFailure = -Infinity;
+  #deafSince: number | undefined;
+
+  constructor(logger: Logger, system: typeof SYSTEM) {
+    this.#logger = logger;
+    this.#system = system;
+  }
+
+  /** Logs a failure unless it is known, and waits with exponential backoff. */
+  async wait(error: unknown): Promise<void> {
+    const now = this.#system.now();
+    if (now - this.#lastFailure > BACKOFF_RESET_MS) {
+      this.#failures = 0;
+      this.#loggedAt.clear();
     }
-    lastFailure = now;
-    const flood = String(error).includes("(os error 24)"); // EMFILE
-    const longest = flood ? MAX_FLOOD_PAUSE : MAX_PAUSE;
-    return world.delay(Math.min(2 ** failures++, longest));
-  };
+    this.#lastFailure = now;
+    const isDeaf = error instanceof ListenError;
+    if (isDeaf) this.#deafSince ??= now;
+    const message = isDeaf
+      ? error.message
+      : `Closed all connections to listen again after "${error}"`;
+    if (now - (this.#loggedAt.get(message) ?? -Infinity) >= REMINDER_MS) {
+      this.#logger.warn(message);
+      this.#loggedAt.set(message, now);
+    }
+    const longest = isDeaf ? MAX_LISTEN_BACKOFF_MS : MAX_ACCEPT_BACKOFF_MS;
+    await this.#system.delay(Math.min(2 ** this.#failures++, longest));
+  }
+
+  /** Logs that the server listens again, if that had failed. */
+  end(): void {
+    if (this.#deafSince === undefined) return;
+    const seconds = (this.#system.now() - this.#deafSince) / 1000;
+    this.#logger.warn(`Listening again after ${seconds.toFixed(1)} s`);
+    this.#deafSince = undefined;
+  }
+}
+
+/**
+ * Throws when the process has grown too large. A single HTTP/2 connection can
+ * take any amount of memory: empty DATA frames are not flow-controlled, and
+ * Deno.serve keeps them for as long as their stream is open.
+ */
+async function watchMemory(
+  signal: AbortSignal,
+  system: typeof SYSTEM,
+): Promise<void> {
+  let limit: number | undefined;
+  while (!signal.aborted) {
+    await system.delay(MEMORY_CHECK_MS);
+    const bytes = system.residentBytes();
+    limit ??= Math.max(MEMORY_LIMIT_BYTES, bytes + MEMORY_GROWTH_BYTES);
+    if (bytes > limit) throw new Error("The connections take too much memory");
+  }
+}
+
+/** Answers for a handler that threw; only the log says what it threw. */
+function answerError(error: unknown, logger: Logger, cors: boolean): Response {
+  logger.error(`The handler failed: ${error}`);
+  if (error instanceof Error) logger.debug(error.stack);
+  const detail = "The sensor data is not available at the moment";
+  return createProblem(500, detail, commonFields(cors));
 }

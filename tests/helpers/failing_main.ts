@@ -1,12 +1,12 @@
-// Runs the program, and something goes wrong that nobody foresaw: an error, or
-// with --no-debug a promise that is rejected.
+// Runs the program, which SIGUSR1 makes fail in a way that nothing catches: by an
+// error or, with --no-debug, a rejected promise.
 
 const isRejected = Deno.args.includes("--no-debug");
 
-AbortSignal.timeout(200).onabort = () => {
-  const error = new TypeError("Nobody foresaw this");
+Deno.addSignalListener("SIGUSR1", () => {
+  const error = new TypeError("Unforeseen");
   if (!isRejected) throw error;
   Promise.reject(error);
-};
+});
 
 await import("../../main.ts");

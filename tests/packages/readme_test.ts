@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import project from "../../deno.json" with { type: "json" };
-import { HELP } from "../../src/flags.ts";
+import { HELP } from "../../src/command_line.ts";
 import { Folder } from "../helpers/files.ts";
 import { lacksCommand, testUnless } from "../helpers/machine.ts";
 import { output } from "../helpers/process.ts";

@@ -3,14 +3,14 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
 import { lacksFile, testUnless } from "../helpers/machine.ts";
-import { get, receive, send } from "../helpers/network.ts";
+import { exchange, get, receive, send } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
-import { command, FLAGS, Program } from "../helpers/program.ts";
+import { command, Program } from "../helpers/program.ts";
 import { GET } from "../helpers/requests.ts";
 import { lacksTerminal, Terminal } from "../helpers/terminal.ts";
 import { within } from "../helpers/wait.ts";
 
-const ENDED = "WARN The input has ended, no new reading will come";
+const ENDED = "WARN The input has ended: no new readings will arrive";
 
 /** The program, and the FIFO that it reads. */
 interface Fed extends AsyncDisposable {
@@ -63,7 +63,7 @@ async function waitForLine(program: Program, line: string): Promise<void> {
   await program.waitFor(() => program.lines.includes(line));
 }
 
-const NOTHING = "The sensor has sent nothing yet";
+const NOTHING = "The sensor has sent no reading yet";
 
 for (const open of ["<", "<>"] as const) {
   const input = open === "<" ? "a pipe" : "a FIFO opened both ways";
@@ -102,7 +102,30 @@ Deno.test("--stdin answers with the last reading when the input has ended", asyn
   assertEquals(program.stdout.match(/WARN/g)?.length, 1);
 });
 
-Deno.test("--stdin --max-age answers 503 when a reading is too old, until the next", async () => {
+Deno.test("--stdin --json serves each line unchanged", async () => {
+  await using fed = await startFed("<", "--json");
+  const { program, write } = fed;
+  const read = async () => await (await get(program.url)).text();
+  const texts = [
+    "21.50",
+    '{"model": "X", "temperature_C": 21.50, "id": 9007199254740993}',
+  ];
+  for (const text of texts) {
+    await write(`${text}\nnot JSON\nnot JSON\n`);
+    await program.waitFor(async () => await read() === text);
+  }
+  const response = await get(program.url);
+  assertEquals(response.headers.get("content-type"), "application/json");
+  assertEquals(response.headers.has("last-modified"), true);
+  await response.body?.cancel();
+  await program.stop();
+  assertEquals(program.stdout.match(/WARN.*/g), [
+    "WARN Dropped a reading that is not JSON",
+    "WARN Dropped a reading that is not JSON",
+  ]);
+});
+
+Deno.test("--stdin --max-age answers 503 while a reading is too old", async () => {
   await using fed = await startFed("<", "--max-age", "0.5");
   const { program, write } = fed;
   for (const reading of ["21.5", "22"]) {
@@ -117,7 +140,7 @@ Deno.test("--stdin --max-age answers 503 when a reading is too old, until the ne
     });
     assertMatch(
       answer,
-      /^The last reading is \d+(\.\d)? s old, more than 0\.5 s$/,
+      /^The last reading is \d+(\.\d)? s old: the limit is 0\.5 s$/,
     );
   }
   const head = await get(program.url, { method: "HEAD" });
@@ -140,8 +163,8 @@ for (const [input, redirection, answer] of INPUTS) {
     assertMatch(
       program.stdout.match(/WARN.*/)![0],
       redirection === "<src"
-        ? /^WARN The input has ended after ".*directory.*", no new/
-        : /^WARN The input has ended, no new reading will come$/,
+        ? /^WARN The input has ended after ".*directory.*": no new/
+        : /^WARN The input has ended: no new readings will arrive$/,
     );
     assertEquals((await program.stop()).code, 0);
   });
@@ -162,27 +185,41 @@ testUnless(
 );
 
 for (const flag of ["--debug", "--no-debug"]) {
-  Deno.test(`--stdin lets an error that nobody foresaw end the program (${flag})`, async () => {
+  Deno.test(`an uncaught error ends the program with the lines of all answers (${flag})`, async () => {
     using folder = await Folder.create();
-    const fail = (script: string) => {
-      const run = ["run", ...FLAGS, "tests/helpers/failing_main.ts"];
+    const fail = async (redirection: string) => {
       const fifo =
-        `[ -p "$0/in" ] || mkfifo "$0/in" "$0/err"; ${script} exec "$@" <>"$0/in"`;
-      const args = [...run, "--port=0", "--stdin", flag];
-      return output("sh", ["-c", fifo, folder.path, Deno.execPath(), ...args]);
+        `[ -p "$0/in" ] || mkfifo "$0/in" "$0/err"; ${redirection} exec "$@" <>"$0/in"`;
+      const [deno, run] = command(["--port=0", "--stdin", flag]);
+      const args = run.map((word) =>
+        word === "main.ts" ? "tests/helpers/failing_main.ts" : word
+      );
+      await using program = new Program("sh", [
+        "-c",
+        fifo,
+        folder.path,
+        deno,
+        ...args,
+      ]);
+      await program.listening();
+      const requests = GET.repeat(500);
+      const isAnswer = /HTTP\/1\.1 503/g;
+      const all = (text: string) => text.match(isAnswer)?.length === 500;
+      await exchange(program.port, requests, all);
+      program.kill("SIGUSR1");
+      const { code } = await program.end();
+      assertEquals([code, program.lines.length], [1, 500]);
+      return program.stderr;
     };
-    const { code, stderr } = await fail(":;");
-    assertEquals(code, 1);
-    assertMatch(stderr, /^TypeError: Nobody foresaw this\n +at /);
+    assertMatch(await fail(":;"), /^TypeError: Unforeseen\n +at /);
     // Nobody reads it, and it is full
-    const full = await fail('exec 2<>"$0/err"; head -c 65536 /dev/zero >&2;');
-    assertEquals(full.code, 1);
+    await fail('exec 2<>"$0/err"; head -c 65536 /dev/zero >&2;');
   });
 }
 
 testUnless(
   await lacksFile("/proc/self/status"),
-  "--stdin drops a line without an end, in bounded memory",
+  "--stdin drops an endless line in bounded memory",
   async () => {
     await using fed = await startFed("<");
     const { program, write } = fed;
@@ -201,7 +238,7 @@ testUnless(
     await waitForAnswer(program, "22");
     assertEquals(await mostMemory() < before + 20, true);
     assertEquals(program.stdout.match(/WARN.*/g), [
-      "WARN Dropped a reading, longer than 65536 bytes",
+      "WARN Dropped a reading longer than 65536 bytes",
     ]);
   },
 );

@@ -1,8 +1,10 @@
+// The resource: what each request is answered.
+
 import { assertEquals } from "@std/assert";
 import { createHandler } from "../../src/handler.ts";
-import type { Reading } from "../../src/sensor.ts";
+import type { Reading, Sensor } from "../../src/sensor.ts";
 
-const READING = { text: "Sensor data" };
+const READING = { json: '"Sensor data"' };
 const handler = createHandler(() => READING, false);
 const URL_BASE = "http://board";
 const DATA = { status: 200, type: "application/json", allow: null };
@@ -10,7 +12,7 @@ const PROBLEM = { type: "application/problem+json" };
 const NOT_ALLOWED = { ...PROBLEM, status: 405, allow: "GET, HEAD, OPTIONS" };
 const NOT_FOUND = { ...PROBLEM, status: 404, allow: null };
 
-/** Deno.serve hands on what `new Request` would refuse or change. */
+/** Deno.serve passes on what `new Request` would refuse or change. */
 function request(method: string, url: string): Request {
   return { method, url, headers: new Headers() } as Request;
 }
@@ -29,16 +31,6 @@ Deno.test("createHandler() answers GET with the JSON string alone", async () => 
     ["content-type", "application/json"],
     ["x-content-type-options", "nosniff"],
   ]);
-});
-
-Deno.test("createHandler() escapes the message as JSON", async () => {
-  for (const message of ['"\\\n\u0000', "21,5 °C", "\ud800", "🌡"]) {
-    const reading = { text: message };
-    const response = createHandler(() => reading, false)(
-      request("GET", `${URL_BASE}/datasensor`),
-    );
-    assertEquals(JSON.parse(await response.text()), message);
-  }
 });
 
 for (const method of ["GET", "HEAD"]) {
@@ -117,18 +109,18 @@ Deno.test("createHandler() answers errors with problem details", async () => {
     type: "about:blank",
     title: "Not Found",
     status: 404,
-    detail: "There is nothing here, the sensor data is at /datasensor",
+    detail: "The only resource is /datasensor",
   });
   const notAllowed = handler(request("POST", `${URL_BASE}/datasensor`));
   assertEquals(await notAllowed.json(), {
     type: "about:blank",
     title: "Method Not Allowed",
     status: 405,
-    detail: "The sensor data is read-only, use one of GET, HEAD, OPTIONS",
+    detail: "The resource is read-only: use GET, HEAD, OPTIONS",
   });
 });
 
-Deno.test("createHandler() answers a Host that is none with 400, whatever the path", async () => {
+Deno.test("createHandler() answers an invalid Host with 400, whatever the path", async () => {
   for (const target of ["/datasensor", "/x", "/datasensor?/x"]) {
     for (const method of ["GET", "POST", "OPTIONS"]) {
       const response = handler(request(method, `http://bad host^${target}`));
@@ -136,50 +128,50 @@ Deno.test("createHandler() answers a Host that is none with 400, whatever the pa
         type: "about:blank",
         title: "Bad Request",
         status: 400,
-        detail: "The Host field is not a host and a port",
+        detail: "The Host header field is not a host with an optional port",
       });
     }
   }
 });
 
-Deno.test("createHandler() answers with the sensor's last reading, and when it came", async () => {
-  let reading: Reading = { text: "21.5", time: Date.UTC(2026, 10, 20, 17, 14) };
+Deno.test("createHandler() answers with the sensor's reading and its Last-Modified time", async () => {
+  let reading: Reading = { json: "21.5", time: Date.UTC(2026, 10, 20, 17, 14) };
   const handler = createHandler(() => reading, false);
   const get = request("GET", `${URL_BASE}/datasensor`);
   for (const _ of [1, 2]) {
     const response = handler(get);
-    assertEquals(await response.text(), '"21.5"');
+    assertEquals(await response.text(), "21.5");
     assertEquals(
       response.headers.get("last-modified"),
       "Fri, 20 Nov 2026 17:14:00 GMT",
     );
   }
-  reading = { text: "22", time: Date.UTC(2026, 10, 21, 17, 14, 9, 999) };
+  reading = { json: "22", time: Date.UTC(2026, 10, 21, 17, 14, 9, 999) };
   const response = handler(get);
-  assertEquals(await response.text(), '"22"');
+  assertEquals(await response.text(), "22");
   assertEquals(
     response.headers.get("last-modified"),
     "Sat, 21 Nov 2026 17:14:09 GMT",
   );
 });
 
-Deno.test("createHandler() builds its answer once for a reading, not for each request", async () => {
+Deno.test("createHandler() creates its response once for each reading", async () => {
   let built = 0;
   const reading = {
-    get text() {
+    get json() {
       return String(++built);
     },
   };
   const handler = createHandler(() => reading, false);
   for (const method of ["GET", "HEAD", "GET"]) {
     const response = handler(request(method, `${URL_BASE}/datasensor`));
-    assertEquals(await response.text(), '"1"');
+    assertEquals(await response.text(), "1");
   }
 });
 
-Deno.test("createHandler() answers 503 while the sensor says nothing, and why", async () => {
-  let said: Reading | string = "The sensor has sent nothing yet";
-  const handler = createHandler(() => said, false);
+Deno.test("createHandler() answers 503 with the reason while there is no reading", async () => {
+  let current: ReturnType<Sensor> = { unavailable: "No reading yet" };
+  const handler = createHandler(() => current, false);
   for (const method of ["GET", "HEAD"]) {
     const response = handler(request(method, `${URL_BASE}/datasensor`));
     assertEquals(response.status, 503);
@@ -187,12 +179,12 @@ Deno.test("createHandler() answers 503 while the sensor says nothing, and why", 
       type: "about:blank",
       title: "Service Unavailable",
       status: 503,
-      detail: "The sensor has sent nothing yet",
+      detail: "No reading yet",
     });
   }
   const options = handler(request("OPTIONS", `${URL_BASE}/datasensor`));
   assertEquals(options.status, 204);
-  said = { text: "21.5" };
+  current = { json: "21.5" };
   assertEquals(
     handler(request("GET", `${URL_BASE}/datasensor`)).status,
     200,
@@ -201,8 +193,8 @@ Deno.test("createHandler() answers 503 while the sensor says nothing, and why", 
 
 const ALLOW_ORIGIN = "access-control-allow-origin";
 
-Deno.test("createHandler() lets other origins read every answer with CORS only", () => {
-  const readings: (Reading | string)[] = [READING, "Nothing yet"];
+Deno.test("createHandler() lets other origins read every response only with --cors", () => {
+  const readings = [READING, { unavailable: "No reading yet" }];
   for (const reading of readings) {
     for (const method of ["GET", "HEAD", "OPTIONS", "POST"]) {
       for (const url of [`${URL_BASE}/datasensor`, URL_BASE, "http://^/"]) {
@@ -215,7 +207,7 @@ Deno.test("createHandler() lets other origins read every answer with CORS only",
   }
 });
 
-Deno.test("createHandler() answers a preflight with CORS only", () => {
+Deno.test("createHandler() answers a preflight only with --cors", () => {
   const preflight = (cors: boolean) =>
     [
       ...createHandler(() => READING, cors)(

@@ -1,15 +1,18 @@
+// Readings: lines of an input, their limits and their age.
+
 import { assertEquals } from "@std/assert";
 import type { Logger } from "@std/log/logger";
 import { createInputSensor, MAX_LENGTH } from "../../src/sensor.ts";
 import { waitFor } from "../helpers/wait.ts";
 
 const START = Date.UTC(2026, 10, 20, 17, 14, 56);
-const NOTHING = "The sensor has sent nothing yet";
-const ENDED = "The input has ended, no new reading will come";
-const TOO_LONG = "Dropped a reading, longer than 65536 bytes";
+const NOTHING = { unavailable: "The sensor has sent no reading yet" };
+const ENDED = "The input has ended: no new readings will arrive";
+const TOO_LONG = "Dropped a reading longer than 65536 bytes";
+const NOT_JSON = "Dropped a reading that is not JSON";
 
-/** A sensor, what it reads, its clocks and what it warned of. */
-function sensorOn(maxAge = Infinity) {
+/** A sensor, its input and clocks, and what it warned of. */
+function sensorOn(maxAge = Infinity, json = false) {
   const chunks: Uint8Array[] = [];
   const warnings: string[] = [];
   const clock = { now: 1000, date: START };
@@ -40,7 +43,7 @@ function sensorOn(maxAge = Infinity) {
   } as unknown as Logger;
   const sensor = createInputSensor(
     input,
-    maxAge,
+    { json, maxAge },
     logger,
     () => clock.now,
     () => clock.date,
@@ -70,9 +73,15 @@ function sensorOn(maxAge = Infinity) {
       clock.now += milliseconds;
       clock.date += milliseconds;
     },
-    text() {
+    /** The JSON text of the reading. */
+    json() {
       const reading = sensor();
-      return typeof reading === "string" ? undefined : reading.text;
+      return "unavailable" in reading ? undefined : reading.json;
+    },
+    /** The text of the reading. */
+    text(): string | undefined {
+      const json = this.json();
+      return json === undefined ? undefined : JSON.parse(json);
     },
   };
 }
@@ -85,6 +94,8 @@ const INPUTS: [chunks: (string | Uint8Array)[], text: string | undefined][] = [
   [["21.5"], undefined],
   [["21.5\n22"], "21.5"],
   [["21.5\n22\n"], "22"],
+  [["x\n"], "x"],
+  [["21.5\n", "x", "\n"], "x"],
   [["21", ".5", "\r", "\n"], "21.5"],
   [["21.5\n\n"], "21.5"],
   [["21.5\n", "\r\n \t\r\n\n"], "21.5"],
@@ -103,16 +114,19 @@ const INPUTS: [chunks: (string | Uint8Array)[], text: string | undefined][] = [
 for (const [chunks, text] of INPUTS) {
   const name = JSON.stringify(chunks).slice(0, 60);
   Deno.test(`createInputSensor() reads ${name} as ${text?.slice(0, 20)}`, async () => {
-    const { send, warnings, ...input } = sensorOn();
+    const input = sensorOn();
+    const { send, warnings } = input;
     await send(...chunks);
     assertEquals(input.text(), text);
     assertEquals(warnings, []);
   });
 }
 
-Deno.test("createInputSensor() drops a line that is too long, and warns once", async () => {
+Deno.test("createInputSensor() drops a line that is too long", async () => {
   for (const excess of [1, 2, MAX_LENGTH, 10 * MAX_LENGTH]) {
-    const { send, warnings, text } = sensorOn();
+    const sensor = sensorOn();
+    const { send, warnings } = sensor;
+    const text = () => sensor.text();
     await send("21.5\n", LONGEST, "x".repeat(excess));
     assertEquals([text(), warnings], ["21.5", [TOO_LONG]]);
     await send("x", "\n");
@@ -127,16 +141,71 @@ Deno.test("createInputSensor() drops a line that is too long, and warns once", a
   }
 });
 
-Deno.test("createInputSensor() takes a last line without an end", async () => {
-  const { send, end, text, warnings } = sensorOn();
+Deno.test("createInputSensor() serves JSON unchanged", async () => {
+  const input = sensorOn(Infinity, true);
+  const texts = [
+    '{"t": 21.50}',
+    "12345678901234567890",
+    ' [1, "°"] ',
+    '"21.5"',
+    "null",
+    "7",
+  ];
+  for (const text of texts) {
+    await input.send(`${text}\r\n`);
+    assertEquals(input.json(), text);
+  }
+  await input.send("1\n2\n3");
+  assertEquals([input.json(), input.warnings], ["2", []]);
+});
+
+Deno.test("createInputSensor() drops lines that are not JSON", async () => {
+  const invalid = [
+    "21,5",
+    "{'t': 21.5}",
+    "NaN",
+    "\ufeff1",
+    "{",
+    "1 2",
+    "[".repeat(MAX_LENGTH),
+    new Uint8Array([0x22, 0xff, 0x22]),
+  ];
+  for (const line of invalid) {
+    const input = sensorOn(Infinity, true);
+    await input.send("21.5\n", line, "\n");
+    assertEquals([input.json(), input.warnings], ["21.5", [NOT_JSON]]);
+  }
+});
+
+Deno.test("createInputSensor() warns once of consecutive invalid lines", async () => {
+  const input = sensorOn(15, true);
+  const { send, warnings, pass } = input;
+  await send("a\n", "b\nc\n\n", "d\n");
+  assertEquals([input.json(), warnings], [undefined, [NOT_JSON]]);
+  await send("1\nx\n");
+  assertEquals([input.json(), warnings], ["1", [NOT_JSON, NOT_JSON]]);
+  await send("y\n2\n", "z\n", `${LONGEST}x\n`, `${LONGEST}x\n`);
+  const all = [NOT_JSON, NOT_JSON, NOT_JSON, TOO_LONG];
+  assertEquals([input.json(), warnings], ["2", all]);
+  pass(15_001);
+  await send("x\n");
+  assertEquals(input.json(), undefined);
+});
+
+Deno.test("createInputSensor() accepts a last line without an end", async () => {
+  const input = sensorOn();
+  const { send, end, warnings } = input;
+  const text = () => input.text();
   await send("21.5\n22");
   assertEquals(text(), "21.5");
   await end();
   assertEquals([text(), warnings], ["22", [ENDED]]);
 });
 
-Deno.test("createInputSensor() takes no end of a line that is too long", async () => {
-  const { send, end, text, warnings } = sensorOn();
+Deno.test("createInputSensor() drops the rest of a line that is too long", async () => {
+  const input = sensorOn();
+  const { send, end, warnings } = input;
+  const text = () => input.text();
   await send("21.5\n", LONGEST, "xx", "22");
   await end();
   assertEquals(text(), "21.5");
@@ -146,12 +215,14 @@ Deno.test("createInputSensor() takes no end of a line that is too long", async (
 
 Deno.test("createInputSensor() keeps its last reading when the input ends or fails", async () => {
   for (const error of [undefined, new Error("Input/output error")]) {
-    const { send, end, pass, text, warnings } = sensorOn(15);
+    const input = sensorOn(15);
+    const { send, end, pass, warnings } = input;
+    const text = () => input.text();
     await send("21.5\n");
     await end(error);
     assertEquals(text(), "21.5");
     assertEquals(warnings, [
-      error ? ENDED.replace(",", ' after "Error: Input/output error",') : ENDED,
+      error ? ENDED.replace(":", ' after "Error: Input/output error":') : ENDED,
     ]);
     pass(15_001);
     assertEquals(text(), undefined);
@@ -165,50 +236,58 @@ Deno.test("createInputSensor() says that there is no reading yet", async () => {
   assertEquals(sensor(), NOTHING);
 });
 
-Deno.test("createInputSensor() says that a reading is too old, until the next one", async () => {
-  const { sensor, send, pass, text } = sensorOn(1.5);
+Deno.test("createInputSensor() says that a reading is too old until the next one arrives", async () => {
+  const input = sensorOn(1.5);
+  const { sensor, send, pass } = input;
+  const text = () => input.text();
   await send("21.5\n");
   pass(1500);
   assertEquals(text(), "21.5");
   pass(1);
-  assertEquals(sensor(), "The last reading is 1.6 s old, more than 1.5 s");
+  assertEquals(sensor(), {
+    unavailable: "The last reading is 1.6 s old: the limit is 1.5 s",
+  });
   pass(60_000);
-  assertEquals(sensor(), "The last reading is 61.6 s old, more than 1.5 s");
+  assertEquals(sensor(), {
+    unavailable: "The last reading is 61.6 s old: the limit is 1.5 s",
+  });
   await send("22\n");
   assertEquals(text(), "22");
 });
 
-Deno.test("createInputSensor() keeps a reading for ever without a limit", async () => {
-  const { send, pass, text } = sensorOn();
+Deno.test("createInputSensor() keeps a reading forever without a limit", async () => {
+  const input = sensorOn();
+  const { send, pass } = input;
+  const text = () => input.text();
   await send("21.5\n");
   pass(1e12);
   assertEquals(text(), "21.5");
 });
 
-Deno.test("createInputSensor() tells the same reading until the next one", async () => {
+Deno.test("createInputSensor() returns the same reading until the next one arrives", async () => {
   const { sensor, send, pass } = sensorOn();
   await send("21.5\n");
   const reading = sensor();
-  assertEquals(reading, { text: "21.5", time: START });
+  assertEquals(reading, { json: '"21.5"', time: START });
   pass(10_000);
   assertEquals(sensor() === reading, true);
   await send("21.5\n");
-  assertEquals(sensor(), { text: "21.5", time: START + 10_000 });
+  assertEquals(sensor(), { json: '"21.5"', time: START + 10_000 });
 });
 
-Deno.test("createInputSensor() is not misled by a clock that is set", async () => {
+Deno.test("createInputSensor() ignores changes of the system clock", async () => {
   for (const jump of [-1e12, 1e12]) {
     const { sensor, send, clock, pass } = sensorOn(15);
     await send("21.5\n");
     pass(5000);
     clock.date += jump;
-    assertEquals(sensor(), { text: "21.5", time: START });
+    assertEquals(sensor(), { json: '"21.5"', time: START });
     pass(10_001);
-    assertEquals(typeof sensor(), "string");
+    assertEquals("unavailable" in sensor(), true);
   }
 });
 
-Deno.test("createInputSensor() pauses behind each read", async () => {
+Deno.test("createInputSensor() pauses after each read", async () => {
   let reads = 0;
   const input = {
     read: (bytes: Uint8Array) =>
@@ -217,7 +296,11 @@ Deno.test("createInputSensor() pauses behind each read", async () => {
   const start = performance.now();
   const { promise, resolve } = Promise.withResolvers<void>();
   const warn = () => reads > 20 && resolve();
-  createInputSensor(input, Infinity, { warn } as unknown as Logger);
+  createInputSensor(
+    input,
+    { json: false, maxAge: Infinity },
+    { warn } as unknown as Logger,
+  );
   await promise;
   assertEquals(performance.now() - start > 50, true);
 });

@@ -1,15 +1,17 @@
+// The server's life: failures, memory, stop; its clock and Deno.serve replaced.
+
 import { assertEquals, assertMatch } from "@std/assert";
 import type { Logger } from "@std/log/logger";
 import { withAccessLog } from "../../src/access_log.ts";
 import { DEFAULTS } from "../../src/config.ts";
 import { createConsole } from "../../src/console.ts";
-import { runServer } from "../../src/server.ts";
+import { MEMORY_CHECK_MS, runServer } from "../../src/server.ts";
 import { get } from "../helpers/network.ts";
 import { delay, waitFor } from "../helpers/wait.ts";
 
 const CONFIG = { ...DEFAULTS, hostname: "127.0.0.1", port: 0 };
 
-/** Runs a server around a handler that throws, and asks it once. */
+/** Runs a server with a handler that throws, and sends it one request. */
 async function fail(
   levelName: "DEBUG" | "INFO",
   cors = false,
@@ -23,7 +25,7 @@ async function fail(
       return Promise.resolve(bytes.length);
     },
     levelName,
-    false,
+    "plain",
   );
   const handler = withAccessLog(() => {
     throw error;
@@ -46,7 +48,7 @@ async function fail(
   return { response, body, lines };
 }
 
-Deno.test("runServer() tells a client nothing of a handler that throws", async () => {
+Deno.test("runServer() hides from the client what a handler throws", async () => {
   const { response, body } = await fail("DEBUG");
   assertEquals(response.status, 500);
   const type = response.headers.get("content-type");
@@ -55,18 +57,18 @@ Deno.test("runServer() tells a client nothing of a handler that throws", async (
     type: "about:blank",
     title: "Internal Server Error",
     status: 500,
-    detail: "The sensor data cannot be had at the moment",
+    detail: "The sensor data is not available at the moment",
   });
 });
 
-Deno.test("runServer() lets other origins read its error with CORS only", async () => {
+Deno.test("runServer() lets other origins read its error only with --cors", async () => {
   for (const [cors, origin] of [[true, "*"], [false, null]] as const) {
     const { headers } = (await fail("INFO", cors)).response;
     assertEquals(headers.get("access-control-allow-origin"), origin);
   }
 });
 
-Deno.test("runServer() logs a handler that throws, its stack in debug mode", async () => {
+Deno.test("runServer() logs the stack of what a handler throws in debug mode", async () => {
   const { lines } = await fail("DEBUG");
   assertMatch(
     lines[0]!,
@@ -79,107 +81,146 @@ Deno.test("runServer() logs a handler that throws, its stack in debug mode", asy
   assertMatch(lines[3]!, /^ {4}at .*server_test\.ts/);
 });
 
-Deno.test("runServer() logs a handler that throws without its stack otherwise", async () => {
+Deno.test("runServer() logs no stack without debug mode", async () => {
   const { lines } = await fail("INFO");
   assertEquals(lines.slice(1), [
     "ERROR The handler failed: TypeError: The sensor is on fire",
   ]);
 });
 
-Deno.test("runServer() logs what is thrown and no error, which has no stack", async () => {
+Deno.test("runServer() logs a thrown value that is not an error", async () => {
   const { lines } = await fail("DEBUG", false, "on fire");
   assertEquals(lines.slice(1), ["ERROR The handler failed: on fire"]);
 });
 
-/** What comes of a server whose listener fails again and again. */
-interface Failing {
-  /** What Deno.serve throws, or its server rejects with, every other time. */
-  message: string;
-  /** How often, before the program is to stop. */
-  times: number;
-  /** How long it goes well before each failure, in ms. */
-  calm?: number;
-}
+const EMFILE = new Error("Too many open files (os error 24)");
+const CLOSED = `Closed all connections to listen again after "${EMFILE}"`;
+const IN_USE = new Deno.errors.AddrInUse();
+const TAKEN =
+  'Cannot listen on "127.0.0.1", port 5000: another program uses the port';
 
-/** Returns a failing server's pauses, in ms, its warnings and its addresses. */
-async function failToListen({ message, times, calm = 0 }: Failing) {
+/** A time without a failure, in ms, and the error after it. */
+type Failure = [lasted: number, error: Error];
+
+/**
+ * Runs a server on a simulated clock, through failures: AddrInUse is what
+ * Deno.serve throws, any other error what its server rejects with.
+ */
+async function runThrough(failures: Failure[]) {
   const stop = new AbortController();
   const pauses: number[] = [];
   const warnings: string[] = [];
   const ports: number[] = [];
   let open = 0;
-  let calls = 0;
   let now = 0;
   const serve = ({ port, signal }: { port: number; signal: AbortSignal }) => {
     ports.push(port);
-    now += calm;
-    if (calls++ === times) stop.abort();
-    if (calls % 2 === 0) throw new Deno.errors.AddrInUse(message);
+    const [lasted, error] = failures.shift() ?? [0, undefined];
+    now += lasted;
+    if (error === IN_USE) throw error;
     open++;
     signal.addEventListener("abort", () => open--);
-    const finished = stop.signal.aborted
-      ? Promise.resolve()
-      : Promise.reject(new Error(message));
-    return {
-      finished,
-      addr: { hostname: "127.0.0.1", port: 5000 },
-      shutdown: () => finished,
-    };
+    if (!error) stop.abort();
+    const finished = error ? Promise.reject(error) : Promise.resolve();
+    const addr = { hostname: "127.0.0.1", port: 5000 };
+    return { finished, addr, shutdown: () => finished };
   };
-  const world = {
+  const system = {
     serve: serve as unknown as typeof Deno.serve,
     delay: (milliseconds: number) => {
+      if (milliseconds === MEMORY_CHECK_MS) return new Promise<void>(() => {});
       if (!stop.signal.aborted) {
-        assertEquals(open, 0, "Connections are left open");
+        assertEquals(open, 0, "Connections are still open");
         pauses.push(milliseconds);
+        now += milliseconds;
       }
       return Promise.resolve();
     },
     now: () => now,
+    residentBytes: () => 0,
   };
   const warn = (line: string) => warnings.push(line);
   const logger = { info() {}, warn } as unknown as Logger;
-  await runServer(CONFIG, () => new Response(), logger, stop.signal, world);
+  await runServer(CONFIG, () => new Response(), logger, stop.signal, system);
   return { pauses, warnings, ports };
 }
 
-const ABORTED = "Software caused connection abort (os error 103)";
-
-Deno.test("runServer() listens again after any failure, with growing pauses", async () => {
-  const { pauses, warnings, ports } = await failToListen({
-    message: ABORTED,
-    times: 12,
-  });
-  const doubled = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
-  assertEquals(pauses, [...doubled, 1000, 1000]);
-  assertEquals(warnings, [
-    `Closed all connections to listen again after "Error: ${ABORTED}"`,
-  ]);
-  // The port that 0 took at the first time
-  assertEquals(ports, [0, ...Array(12).fill(5000)]);
-});
-
-Deno.test("runServer() listens again soon when the descriptors ran out", async () => {
-  const { pauses } = await failToListen({
-    message: "Too many open files (os error 24)",
-    times: 6,
-  });
+Deno.test("runServer() listens again within 8 ms after failed accepts", async () => {
+  const failures: Failure[] = Array(6).fill([100, EMFILE]);
+  const { pauses, warnings, ports } = await runThrough(failures);
   assertEquals(pauses, [1, 2, 4, 8, 8, 8]);
+  assertEquals(warnings, [CLOSED]);
+  // The port that 0 picked at first
+  assertEquals(ports, [0, ...Array(6).fill(5000)]);
 });
 
-Deno.test("runServer() takes a failure after 10 s as the first one", async () => {
-  const often = await failToListen({
-    message: ABORTED,
-    times: 4,
-    calm: 10_000,
-  });
+Deno.test("runServer() logs why it cannot listen, and when it listens again", async () => {
+  const { pauses, warnings } = await runThrough([
+    [100, EMFILE],
+    ...Array(13).fill([0, IN_USE]),
+  ]);
+  const doubled = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+  assertEquals(pauses, [...doubled, 1000, 1000, 1000, 1000]);
+  assertEquals(warnings, [CLOSED, TAKEN, "Listening again after 5.0 s"]);
+});
+
+Deno.test("runServer() repeats a reason once a minute", async () => {
+  const failures: Failure[] = Array(135).fill([0, IN_USE]);
+  const { warnings } = await runThrough([[0, EMFILE], ...failures]);
+  const again = "Listening again after 127.0 s";
+  assertEquals(warnings, [CLOSED, TAKEN, TAKEN, TAKEN, again]);
+});
+
+Deno.test("runServer() starts its backoff again after 10 s without a failure", async () => {
+  const often = await runThrough(Array(4).fill([9990, EMFILE]));
   assertEquals([often.pauses, often.warnings.length], [[1, 2, 4, 8], 1]);
-  const seldom = await failToListen({
-    message: ABORTED,
-    times: 4,
-    calm: 10_001,
-  });
+  const seldom = await runThrough(Array(4).fill([10_000, EMFILE]));
   assertEquals([seldom.pauses, seldom.warnings.length], [[1, 1, 1, 1], 4]);
+});
+
+/** Runs a server whose process has these sizes, one at each check, in MB. */
+async function runWithMemory(...sizes: number[]) {
+  const stop = new AbortController();
+  const closedAt: (number | undefined)[] = [];
+  const warnings: string[] = [];
+  let size: number | undefined;
+  const serve = ({ signal }: { signal: AbortSignal }) => {
+    const { promise: finished, resolve } = Promise.withResolvers<void>();
+    signal.addEventListener("abort", () => {
+      closedAt.push(size);
+      resolve();
+    });
+    const addr = { hostname: "127.0.0.1", port: 5000 };
+    return { finished, addr, shutdown: resolve };
+  };
+  const system = {
+    serve: serve as unknown as typeof Deno.serve,
+    delay: async (milliseconds: number) => {
+      await delay(0);
+      if (milliseconds !== MEMORY_CHECK_MS) return;
+      size = sizes.shift();
+      if (size === undefined) stop.abort();
+    },
+    now: () => 0,
+    residentBytes: () => size === undefined ? 0 : size * 1e6,
+  };
+  const warn = (line: string) => warnings.push(line);
+  const logger = { info() {}, warn } as unknown as Logger;
+  await runServer(CONFIG, () => new Response(), logger, stop.signal, system);
+  return { closedAt, warnings };
+}
+
+Deno.test("runServer() closes all connections when the process grows too large", async () => {
+  const { closedAt, warnings } = await runWithMemory(90, 192, 193, 90, 192);
+  assertEquals(closedAt, [193]);
+  assertEquals(warnings, [
+    'Closed all connections to listen again after "Error: The connections take too much memory"',
+  ]);
+});
+
+Deno.test("runServer() accepts that closed connections leave the process larger", async () => {
+  const { closedAt } = await runWithMemory(90, 300, 250, 314, 315, 300, 90);
+  assertEquals(closedAt, [300, 315]);
 });
 
 /** Runs a server whose first listener fails when it is told to. */
@@ -190,7 +231,7 @@ function failOnce() {
   const paused = Promise.withResolvers<void>();
   const signals: AbortSignal[] = [];
   const warnings: string[] = [];
-  const world = {
+  const system = {
     serve: (({ signal }: { signal: AbortSignal }) => {
       const again = signals.push(signal) > 1;
       const finished = again ? new Promise(() => {}) : failure.promise;
@@ -198,11 +239,12 @@ function failOnce() {
       return { finished, addr, shutdown: () => Promise.resolve() };
     }) as unknown as typeof Deno.serve,
     delay: (milliseconds: number) => {
-      if (milliseconds > 1) return new Promise<void>(() => {}); // the grace
+      if (milliseconds > 1) return new Promise<void>(() => {}); // not the pause
       paused.resolve();
       return pause.promise;
     },
     now: () => 0,
+    residentBytes: () => 0,
   };
   const warn = (line: string) => warnings.push(line);
   const logger = { info() {}, warn } as unknown as Logger;
@@ -211,13 +253,13 @@ function failOnce() {
     () => new Response(),
     logger,
     stop.signal,
-    world,
+    system,
   );
-  const fail = () => failure.reject(new Error(ABORTED));
+  const fail = () => failure.reject(EMFILE);
   return { stop, fail, pause, paused, signals, warnings, running };
 }
 
-Deno.test("runServer() listens again only behind the pause", async () => {
+Deno.test("runServer() listens again only after the pause", async () => {
   const { fail, pause, paused, signals } = failOnce();
   fail();
   await paused.promise;
@@ -227,7 +269,7 @@ Deno.test("runServer() listens again only behind the pause", async () => {
   await waitFor(() => signals.length === 2);
 });
 
-Deno.test("runServer() ends when it is stopped while it waits to listen again", async () => {
+Deno.test("runServer() stops while it waits to listen again", async () => {
   const { stop, fail, pause, paused, signals, running } = failOnce();
   fail();
   await paused.promise;
@@ -237,7 +279,7 @@ Deno.test("runServer() ends when it is stopped while it waits to listen again", 
   assertEquals(signals.length, 1);
 });
 
-Deno.test("runServer() leaves requests alone that run while it fails to stop", async () => {
+Deno.test("runServer() lets running requests finish if accept fails while it stops", async () => {
   const { stop, fail, signals, warnings, running } = failOnce();
   stop.abort();
   fail();

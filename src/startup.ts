@@ -1,37 +1,39 @@
-// What the operator is told at the start.
+// What the operator reads at the start: the addresses, or why there are none.
 
 import { type Config, PATH } from "./config.ts";
 
-const OTHER_HOST =
-  "Choose an address with --host that --help names, or leave it out";
-
-/** Why Deno.serve throws, and what to do about it, by the error's name. */
+/** Why Deno.serve throws and what to do about it, by the error's name. */
 const REASONS: Record<string, [reason: string, advice: string]> = {
   AddrInUse: [
     "another program uses the port",
     "Stop that program, or choose another port with --port",
   ],
   PermissionDenied: [
-    "the system keeps that port for privileged users",
+    "the system reserves that port for privileged users",
     "Choose a port from 1024 on with --port",
   ],
-  AddrNotAvailable: ["this machine has no such address", OTHER_HOST],
-  NotCapable: ["this program has no permission for that address", OTHER_HOST],
 };
 
-/** The service cannot listen; the message says why and what to do about it. */
+const OTHER_HOST = "Choose another address with --host, or leave it out";
+
+/** The service cannot listen: the message says why, the advice what to do. */
 export class ListenError extends Error {
   override readonly name = "ListenError";
+  readonly advice: string;
 
   /** Explains what Deno.serve threw. */
-  constructor(cause: unknown, { hostname, port }: Config) {
+  constructor(
+    cause: unknown,
+    { hostname, port }: Pick<Config, "hostname" | "port">,
+  ) {
     const name = cause instanceof Error ? cause.name : "";
-    const [reason, advice] = REASONS[name] ?? [String(cause), OTHER_HOST];
-    super(`Cannot listen on "${hostname}", port ${port}: ${reason}\n${advice}`);
+    const [reason, advice] = REASONS[name] ?? [`${cause}`, OTHER_HOST];
+    super(`Cannot listen on "${hostname}", port ${port}: ${reason}`);
+    this.advice = advice;
   }
 }
 
-/** Formats the start report of a server that listens there, in lines. */
+/** Formats the start report of a server that listens on an address, in lines. */
 export function formatStartReport(
   { hostname, port }: Deno.NetAddr,
   debug: boolean,
@@ -49,7 +51,7 @@ export function formatStartReport(
   ];
 }
 
-/** Lists the addresses under which other machines reach this one. */
+/** Lists the addresses at which other machines reach this one. */
 function lanAddresses(hostname: string): string[] {
   try {
     return Deno.networkInterfaces()
@@ -60,6 +62,6 @@ function lanAddresses(hostname: string): string[] {
       )
       .map(({ address }) => address);
   } catch {
-    return []; // a sandbox may keep them from this program
+    return []; // a sandbox may hide them
   }
 }
