@@ -12,7 +12,7 @@ const LEFT_OUT = "DATASENSOR_TESTS_LEFT_OUT";
 export function testUnless(
   reason: string | undefined,
   name: string,
-  fn: () => Promise<void>,
+  fn: (test: Deno.TestContext) => Promise<void>,
 ): void {
   if (reason === undefined) return Deno.test(name, fn);
   if (Deno.env.has("CI")) {

@@ -9,7 +9,7 @@ import { output } from "../helpers/process.ts";
 async function copyUnits(folder: Folder, ...names: string[]): Promise<void> {
   await Deno.mkdir(`${folder.path}/datasensor.service.d`, { recursive: true });
   for (const name of names) {
-    const unit = (await Deno.readTextFile(`.board/${name}`))
+    const unit = (await Deno.readTextFile(`.board/systemd/${name}`))
       // It looks whether the program is there
       .replaceAll("/usr/local/bin/datasensor ", "/bin/true ");
     await Deno.writeTextFile(`${folder.path}/${name}`, unit);
@@ -57,7 +57,7 @@ testUnless(
     await assertHardened(folder);
 
     const others = ["datasensor.socket", "temperature.service"];
-    await copyUnits(folder, "datasensor.service.d/sensor.conf", ...others);
+    await copyUnits(folder, "datasensor.service.d/10-sensor.conf", ...others);
     await verify(folder, "datasensor.service", ...others);
     await assertHardened(folder);
   },

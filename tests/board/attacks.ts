@@ -1,0 +1,152 @@
+// deno-lint-ignore-file no-console -- the memory taken is a result of its own
+
+/**
+ * HTTP/2 clients that take memory: on a board, under the unit and by hand, they
+ * may take some, and other clients are answered soon after.
+ *
+ * @module
+ */
+
+import { assertEquals } from "@std/assert";
+import {
+  concat,
+  encodeFields,
+  frame,
+  Http2Connection,
+  request,
+  TYPE,
+  WHOLE,
+} from "../helpers/http2.ts";
+import { Process } from "../helpers/process.ts";
+import { delay } from "../helpers/wait.ts";
+import type { Board } from "./board.ts";
+import { startByHand } from "./by_hand.ts";
+import type { Checks } from "./service.ts";
+
+/** How much memory the service may take, in MB. */
+const MEMORY_LIMIT_MB = 512;
+
+/** How long other clients may have to wait after an attack, in ms. */
+const RECOVERY_LIMIT_MS = 10_000;
+
+/** How long an attack may take, in ms: not all of it is taken by a slow board. */
+const ATTACK_LIMIT_MS = 60_000;
+
+const NO_FLAGS = 0;
+const END_HEADERS = 4;
+
+/** The setting by which a client takes no data (RFC 9113, section 6.5.2). */
+const INITIAL_WINDOW_SIZE = 4;
+
+/** Sends a part again and again, until the server closes the connection. */
+async function flood(
+  connection: Http2Connection,
+  part: Uint8Array,
+  rounds: number,
+): Promise<void> {
+  const end = performance.now() + ATTACK_LIMIT_MS;
+  for (let i = 0; i < rounds && performance.now() < end; i++) {
+    const isOpen = await connection.send(part).then(() => true, () => false);
+    if (!isOpen) return;
+  }
+}
+
+/** Sends 96 MB of DATA frames without data, as the body of a request. */
+async function sendEmptyFrames(port: number, method: string): Promise<void> {
+  using connection = await Http2Connection.open(port, [INITIAL_WINDOW_SIZE, 0]);
+  const fields = encodeFields(request("/datasensor", method));
+  await connection.send(frame(TYPE.HEADERS, END_HEADERS, 1, fields));
+  const empty = frame(TYPE.DATA, NO_FLAGS, 1);
+  const part = concat(Array.from({ length: 10_000 }, () => empty));
+  connection.answer(0).catch(() => {}); // reads what comes
+  await flood(connection, part, 1_067);
+}
+
+/** Sends 200 requests, each with many references to the header table. */
+async function sendReferences(port: number): Promise<void> {
+  using connection = await Http2Connection.open(port, [INITIAL_WINDOW_SIZE, 0]);
+  const fields = encodeFields(request());
+  const entry = [0x40, 1, "x".charCodeAt(0), 0]; // adds "x:" (RFC 7541, 6.2.1)
+  const references = Array.from({ length: 469 }, () => 0xbe);
+  const streams = Array.from({ length: 200 }, (_, index) => {
+    const first = index === 0 ? entry : [0xbe];
+    const block = [...fields, ...first, ...references];
+    return frame(TYPE.HEADERS, WHOLE, 2 * index + 1, block);
+  });
+  connection.answer(0).catch(() => {});
+  await flood(connection, concat(streams), 1);
+  await delay(ATTACK_LIMIT_MS / 4); // holds what it has taken
+}
+
+const ATTACKS: Record<string, (port: number) => Promise<unknown>> = {
+  "empty frames of a GET": (port) => sendEmptyFrames(port, "GET"),
+  "empty frames of a POST": (port) => sendEmptyFrames(port, "POST"),
+  "references to the header table": (port) =>
+    Promise.all(Array.from(
+      { length: 100 },
+      () => sendReferences(port).catch(() => {}), // refused
+    )),
+};
+
+/** Attacks the service, and fails if it takes too much or does not recover. */
+async function attack(board: Board, name: string, how: string): Promise<void> {
+  // The highest resident memory of each process, as it may be restarted
+  await using sampler = new Process("ssh", [
+    "board",
+    // echo ends it once nobody reads
+    "while sleep 0.1; do echo; for pid in $(pidof datasensor); do " +
+    "grep VmHWM /proc/$pid/status; done; done",
+  ], { env: board.environment });
+  await sampler.waitFor(() => sampler.stdout.includes("VmHWM"));
+  const begin = performance.now();
+  await ATTACKS[name]!(board.port(5000));
+  const end = performance.now();
+  let answer = "";
+  while (!answer.startsWith("200")) {
+    answer = await board.answer();
+    if (performance.now() - end > 6 * RECOVERY_LIMIT_MS) break;
+  }
+  const recovered = performance.now() - end;
+  const peak = Math.max(
+    ...Array.from(
+      sampler.stdout.matchAll(/(\d+) kB/g),
+      ([, kilobytes]) => Number(kilobytes) * 1024 / 1e6,
+    ),
+  );
+  const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
+  console.log(
+    `| ${name}, ${seconds(end - begin)} | ${board.kind.pages}, ${how} | ` +
+      `${peak.toFixed()} MB | ${seconds(recovered)} |`,
+  );
+  assertEquals(peak <= MEMORY_LIMIT_MB, true, `${peak} MB`);
+  assertEquals(recovered <= RECOVERY_LIMIT_MS, true, seconds(recovered));
+}
+
+/** Attacks on the unit's service. */
+const ON_UNIT: Checks = Object.fromEntries(
+  Object.keys(ATTACKS).map((name) => [
+    `the unit survives ${name}`,
+    async (board) => {
+      await board.run("sudo systemctl restart datasensor");
+      await board.waitForAnswer("200");
+      await attack(board, name, "unit");
+    },
+  ]),
+);
+
+/** Attacks on the service that is started by hand. */
+const ON_PROGRAM: Checks = Object.fromEntries(
+  Object.keys(ATTACKS).map((name) => [
+    `started by hand, it survives ${name}`,
+    async (board) => {
+      await board.run("sudo systemctl stop datasensor");
+      await using terminal = await startByHand(board);
+      await attack(board, name, "by hand");
+      await terminal.type("\x03");
+      await terminal.end();
+    },
+  ]),
+);
+
+/** The checks of what a hostile client may take. */
+export const ATTACKED: Checks = { ...ON_UNIT, ...ON_PROGRAM };

@@ -1,0 +1,216 @@
+// An emulated ARM board, and the computer of the operator who uses it by ssh.
+
+import { Folder } from "../helpers/files.ts";
+import { freePort } from "../helpers/network.ts";
+import { type Output, output, Process } from "../helpers/process.ts";
+import { delay, waitFor } from "../helpers/wait.ts";
+import type { PageSize } from "./image.ts";
+
+/** A kind of board. */
+export interface BoardKind {
+  cpu: string;
+  pages: PageSize;
+  /** Whether the kernel can limit the memory of a unit. */
+  memoryController: boolean;
+}
+
+/** How long a board may take to boot, in ms: two at a time take a minute. */
+const BOOT_TIMEOUT_MS = 300_000;
+
+/** How long a request may take, in ms. */
+const REQUEST_TIMEOUT_MS = 5_000;
+
+/** The ports that the board's network card forwards. */
+type Ports = Record<22 | 80 | 5000, number>;
+
+/** A running board. */
+export class Board implements AsyncDisposable {
+  readonly #folder: Folder;
+  readonly #ports: Ports;
+  readonly #machine: Process;
+  /** The ssh connection that all commands share: setting up one takes a second. */
+  #connection: Process | undefined;
+
+  private constructor(
+    readonly kind: BoardKind,
+    folder: Folder,
+    ports: Ports,
+    machine: Process,
+  ) {
+    this.#folder = folder;
+    this.#ports = ports;
+    this.#machine = machine;
+  }
+
+  /** Boots a board, and waits until it has come up. */
+  static async boot(kind: BoardKind, images: string): Promise<Board> {
+    const ports = { 22: freePort(), 80: freePort(), 5000: freePort() };
+    const folder = await createComputer(ports[22]);
+    const key = (await Deno.readTextFile(`${folder.path}/key.pub`)).split(" ");
+    const parameters = "console=ttyAMA0 rdinit=/init loglevel=4 " +
+      `ssh_key=${key[1]}${
+        kind.memoryController ? "" : " cgroup_disable=memory"
+      }`;
+    const forwards = Object.entries(ports)
+      .map(([inner, outer]) => `hostfwd=tcp:127.0.0.1:${outer}-:${inner}`);
+    const machine = new Process("qemu-system-aarch64", [
+      ...["-M", "virt", "-cpu", kind.cpu, "-smp", "2", "-m", "2048"],
+      ...["-kernel", `${images}/vmlinuz-${kind.pages}`],
+      ...["-initrd", `${images}/initrd-${kind.pages}`],
+      ...["-append", parameters],
+      ...["-display", "none", "-monitor", "none", "-serial", "stdio"],
+      // What it writes to its disk is gone when it is switched off
+      "-drive",
+      `file=${images}/disk.ext4,format=raw,if=none,id=disk,snapshot=on`,
+      ...["-device", "virtio-blk-pci,drive=disk"],
+      "-nic",
+      `user,model=virtio-net-pci,restrict=on,${forwards.join()}`,
+    ]);
+    await using stack = new AsyncDisposableStack();
+    const board = stack.use(new Board(kind, folder, ports, machine));
+    await board.#connect();
+    stack.move(); // it is the caller's now
+    return board;
+  }
+
+  /** The folder on the operator's computer in which commands run. */
+  get folder(): string {
+    return this.#folder.path;
+  }
+
+  /** The port of this machine that leads to a port of the board. */
+  port(inner: keyof Ports): number {
+    return this.#ports[inner];
+  }
+
+  /** Waits until it accepts ssh, and has started everything. */
+  async #connect(): Promise<void> {
+    const end = performance.now() + BOOT_TIMEOUT_MS;
+    while ((await this.#ssh("true")).code !== 0) {
+      if (performance.now() < end) continue;
+      throw new Error(
+        `It does not boot:\n${this.#machine.stdout.slice(-4000)}`,
+      );
+    }
+    const env = this.environment;
+    this.#connection = new Process("ssh", ["-M", "-N", "board"], { env });
+    const socket = `${this.folder}/ssh.socket`;
+    await waitFor(() => Deno.stat(socket).then(() => true, () => false));
+    await this.#ssh("systemctl is-system-running --wait");
+  }
+
+  /** The environment in which `ssh board` leads to this board. */
+  get environment(): Record<string, string> {
+    const path = Deno.env.get("PATH");
+    return { PATH: `${this.folder}/bin:${path}`, TERM: "dumb" };
+  }
+
+  /** Runs a command on the operator's computer; fails if it fails. */
+  async compute(command: string): Promise<string> {
+    const options = { cwd: this.folder, env: this.environment };
+    return succeed(command, await output("bash", ["-ec", command], options));
+  }
+
+  /** Runs a command on the board; fails if it fails. */
+  async run(command: string): Promise<string> {
+    return succeed(command, await this.attempt(command));
+  }
+
+  /** Runs a command on the board. */
+  async attempt(command: string): Promise<Output> {
+    return await this.#ssh(`set -e\n${command}`);
+  }
+
+  /** Runs a command on a terminal of the board; fails if it fails. */
+  async runOnTerminal(command: string): Promise<string> {
+    return succeed(command, await this.#ssh(`set -e\n${command}`, "-tt"));
+  }
+
+  async #ssh(command: string, ...flags: string[]): Promise<Output> {
+    const env = this.environment;
+    return await output("ssh", [...flags, "board", command], { env });
+  }
+
+  /** Reads a file of /proc or the like, without its last line feed. */
+  async read(command: string): Promise<string> {
+    return (await this.run(command)).trimEnd();
+  }
+
+  /** Reboots as an operator does, and waits until it has come up again. */
+  async reboot(): Promise<void> {
+    const before = await this.#bootId();
+    await this.attempt("sudo systemctl reboot");
+    await this.#connection!.end(BOOT_TIMEOUT_MS); // it has gone down
+    await this.#connect();
+    if (await this.#bootId() === before) throw new Error("It did not reboot");
+  }
+
+  #bootId(): Promise<string> {
+    return this.run("cat /proc/sys/kernel/random/boot_id");
+  }
+
+  /** Returns the status and the body of the answer, or "no answer". */
+  async answer(port: keyof Ports = 5000): Promise<string> {
+    const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    const url = `http://127.0.0.1:${this.port(port)}/datasensor`;
+    try {
+      const response = await fetch(url, { signal });
+      return `${response.status} ${await response.text()}`;
+    } catch {
+      return "no answer";
+    }
+  }
+
+  /** Waits until the answer begins with a text. */
+  async waitForAnswer(begin: string, port?: keyof Ports): Promise<void> {
+    let last = "";
+    await waitFor(async () => {
+      last = await this.answer(port);
+      if (last.startsWith(begin)) return true;
+      await delay(200); // emulated, it has little time to answer
+      return false;
+    }, () => `the answer is "${last}", not "${begin}"`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#connection?.[Symbol.asyncDispose]();
+    await this.#machine[Symbol.asyncDispose]();
+    this.#folder.remove();
+  }
+}
+
+/** Returns what a command printed; throws if it failed. */
+function succeed(command: string, { code, stdout, stderr }: Output): string {
+  if (code === 0) return stdout;
+  throw new Error(`${command}\nfailed with ${code}: ${stdout}${stderr}`);
+}
+
+/** Creates a folder with a key, and with commands that know `board` as a host. */
+async function createComputer(port: number): Promise<Folder> {
+  const folder = await Folder.create();
+  const { path } = folder;
+  const options = [
+    "HostName 127.0.0.1",
+    `Port ${port}`,
+    "User pi",
+    `IdentityFile ${path}/key`,
+    `ControlPath ${path}/ssh.socket`,
+    "ConnectTimeout 10",
+    "StrictHostKeyChecking no",
+    "UserKnownHostsFile /dev/null",
+    "LogLevel ERROR",
+  ];
+  await Deno.writeTextFile(
+    `${path}/config`,
+    `Host board\n${options.join("\n")}`,
+  );
+  await Deno.mkdir(`${path}/bin`);
+  for (const name of ["ssh", "scp"]) {
+    const { stdout } = await output("which", [name]);
+    const script = `#!/bin/sh\nexec ${stdout.trim()} -F ${path}/config "$@"\n`;
+    await Deno.writeTextFile(`${path}/bin/${name}`, script, { mode: 0o755 });
+  }
+  const args = ["-q", "-t", "ed25519", "-N", "", "-f", `${path}/key`];
+  await output("ssh-keygen", args);
+  return folder;
+}

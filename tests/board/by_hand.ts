@@ -1,0 +1,87 @@
+// deno-lint-ignore-file no-console -- the memory taken is a result of its own
+
+/**
+ * What the README promises of the executable that is started by hand, and how
+ * much memory it takes.
+ *
+ * @module
+ */
+
+import { assertEquals, assertMatch } from "@std/assert";
+import { Process } from "../helpers/process.ts";
+import { Terminal } from "../helpers/terminal.ts";
+import { waitFor } from "../helpers/wait.ts";
+import type { Board } from "./board.ts";
+import { Guide } from "./guide.ts";
+import { type Checks, property } from "./service.ts";
+
+const readme = await Guide.read("README.md");
+const guide = await Guide.read(".board/README.md");
+
+/** The README's command that starts the executable. */
+const START = readme.line("ssh -t board");
+
+/** Starts the executable on a terminal with the README's command. */
+export async function startByHand(board: Board): Promise<Terminal> {
+  const terminal = await Terminal.run(["bash", "-c", START], "", {
+    ...board.environment,
+  });
+  await terminal.listening();
+  return terminal;
+}
+
+/** Returns the resident memory of a process of the board, in MB. */
+async function residentMemory(board: Board, pid: string): Promise<number> {
+  const line = await board.read(`grep VmRSS /proc/${pid}/status`);
+  return Math.round(Number(line.match(/(\d+) kB/)![1]) * 1024 / 1e6);
+}
+
+/** Sends a number of requests, over a few connections. */
+async function request(board: Board, count: number): Promise<void> {
+  const url = `http://127.0.0.1:${board.port(5000)}/datasensor`;
+  await Promise.all(Array.from({ length: 20 }, async () => {
+    for (let left = count / 20; left > 0; left--) {
+      await (await fetch(url)).text();
+    }
+  }));
+}
+
+/** The checks of the README's section "Put it on a board". */
+export const BY_HAND: Checks = {
+  async "the service shows the memory that it takes"(board) {
+    await board.run("sudo systemctl disable --now temperature");
+    await board.run("sudo rm -r /etc/systemd/system/datasensor.service.d");
+    await board.run("sudo systemctl daemon-reload");
+    await board.run("sudo systemctl restart datasensor");
+    await board.waitForAnswer("200");
+    const pid = await property(board, "MainPID");
+    const idle = await residentMemory(board, pid);
+    await request(board, 10_000);
+    const after = await residentMemory(board, pid);
+    assertEquals(await property(board, "MainPID"), pid);
+    console.log(`Resident memory: ${idle} MB idle, ${after} MB after 10,000`);
+  },
+
+  async "started by hand, as printed, it answers and stops with Ctrl+C"(board) {
+    await board.run(guide.block("systemctl stop datasensor.socket"));
+    await board.compute(readme.line("scp dist/"));
+    await using terminal = await startByHand(board);
+    assertEquals(await board.answer(), '200 "Sensor data"');
+    await terminal.type("\x03");
+    assertEquals((await terminal.end()).code, 0);
+    assertMatch(terminal.stdout, /"GET \/datasensor HTTP\/1\.1" 200 -/);
+    assertEquals(await board.answer(), "no answer");
+  },
+
+  async "without -t, it goes on after Ctrl+C, and keeps the port"(board) {
+    const command = START.replace("-t ", "");
+    const env = board.environment;
+    await using ssh = new Process("bash", ["-c", `exec ${command}`], { env });
+    await ssh.waitFor(() => ssh.stdout.includes("Press CTRL+C"));
+    await ssh.stop("SIGINT");
+    assertEquals(await board.answer(), '200 "Sensor data"');
+    const pid = await board.read("pidof datasensor");
+    await board.run(`kill ${pid}`);
+    await waitFor(async () => await board.answer() === "no answer");
+  },
+};

@@ -1,0 +1,41 @@
+// Takes commands and settings out of the guide and the README, so that a test
+// follows what is printed there.
+
+/** The fenced code blocks of a Markdown file. */
+export class Guide {
+  /** Reads a Markdown file. */
+  static async read(file: string): Promise<Guide> {
+    const text = await Deno.readTextFile(file);
+    const blocks = text.matchAll(/^```\w+\n(.*?)^```$/gms);
+    return new Guide(file, Array.from(blocks, ([, block]) => block!));
+  }
+
+  private constructor(
+    private readonly file: string,
+    private readonly blocks: string[],
+  ) {}
+
+  /**
+   * Returns the code block that contains a text.
+   *
+   * @throws {Error} If there is none, or another one.
+   */
+  block(text: string): string {
+    return this.#only(this.blocks, text);
+  }
+
+  /**
+   * Returns the line of a code block that contains a text.
+   *
+   * @throws {Error} If there is none, or another one.
+   */
+  line(text: string): string {
+    return this.#only(this.blocks.flatMap((block) => block.split("\n")), text);
+  }
+
+  #only(parts: string[], text: string): string {
+    const found = parts.filter((part) => part.includes(text));
+    if (found.length === 1) return found[0]!;
+    throw new Error(`${this.file} has "${text}" ${found.length} times`);
+  }
+}

@@ -1,0 +1,109 @@
+// deno-lint-ignore-file no-console -- making an image takes minutes
+
+/**
+ * Makes the images that the emulated boards boot, and keeps them outside the
+ * project for the next run.
+ *
+ * @module
+ */
+
+import { lacksCommand } from "../helpers/machine.ts";
+import { output } from "../helpers/process.ts";
+
+/** The size of a board's memory pages, as in the names of its files. */
+export type PageSize = "4k" | "16k";
+
+/** The release of Debian on the boards. */
+const SUITE = Deno.env.get("DATASENSOR_BOARD_SUITE") || "bookworm";
+
+/** Packages that depend on the newest kernel. apt need not know all of them. */
+const KERNELS: Record<PageSize, string[]> = {
+  "4k": ["linux-image-arm64"],
+  "16k": ["linux-image-arm64-16k", "linux-image-6.12-arm64-16k"],
+};
+
+/** The commands that make and boot an image. */
+const COMMANDS = [
+  "cpio",
+  "debootstrap",
+  "depmod",
+  "mke2fs",
+  "qemu-aarch64-static",
+  "qemu-system-aarch64",
+];
+
+/** What makes an image, relative to the project. */
+const RECIPE = ["tests/board/image.sh", "tests/board/init"];
+
+/** Returns the reason to skip a test where no image can be made. */
+export async function lacksImage(): Promise<string | undefined> {
+  if (Deno.uid() !== 0) return "only root can make the image of a board";
+  for (const command of COMMANDS) {
+    const missing = await lacksCommand(command);
+    if (missing) return missing;
+  }
+  for (const size of ["4k", "16k"] as const) {
+    if (await findKernel(size)) continue;
+    return `apt does not know ${KERNELS[size].at(-1)}:arm64`;
+  }
+}
+
+/** Returns the name of the newest kernel package that apt knows. */
+async function findKernel(size: PageSize): Promise<string | undefined> {
+  for (const name of KERNELS[size]) {
+    const { stdout } = await output("apt-cache", ["depends", `${name}:arm64`]);
+    const [, kernel] = stdout.match(/Depends: (linux-image-[^:\s]+)/) ?? [];
+    if (kernel) return kernel;
+  }
+}
+
+/** Returns the folder with the images, which it makes if they are missing. */
+export async function getImages(): Promise<string> {
+  const kernels = [
+    `4k=${await findKernel("4k")}`,
+    `16k=${await findKernel("16k")}`,
+  ];
+  const home = Deno.env.get("HOME");
+  const caches = Deno.env.get("XDG_CACHE_HOME") || `${home}/.cache`;
+  const cache = `${caches}/datasensor-board`;
+  const name = `${SUITE}-${await digest(...kernels)}`;
+  if (!await exists(`${cache}/${name}`)) await makeImages(cache, name, kernels);
+  return `${cache}/${name}`;
+}
+
+/** Makes the images, and removes those of the same release that they replace. */
+async function makeImages(
+  cache: string,
+  name: string,
+  kernels: string[],
+): Promise<void> {
+  await Deno.mkdir(cache, { recursive: true });
+  const prefix = `${SUITE}-unfinished-`;
+  const unfinished = await Deno.makeTempDir({ dir: cache, prefix });
+  const { success } = await new Deno.Command(RECIPE[0]!, {
+    args: [unfinished, SUITE, ...kernels],
+  }).spawn().status;
+  if (success) await Deno.rename(unfinished, `${cache}/${name}`);
+  for await (const entry of Deno.readDir(cache)) {
+    if (!entry.name.startsWith(`${SUITE}-`) || entry.name === name) continue;
+    await Deno.remove(`${cache}/${entry.name}`, { recursive: true });
+  }
+  if (!success) throw new Error(`${RECIPE[0]} failed`);
+}
+
+/** Returns a name for what an image is made of. */
+async function digest(...parts: string[]): Promise<string> {
+  const recipe = await Promise.all(RECIPE.map((f) => Deno.readTextFile(f)));
+  const bytes = new TextEncoder().encode([...recipe, ...parts].join("\n"));
+  const hash = await crypto.subtle.digest("SHA-256", bytes);
+  return new Uint8Array(hash).toHex().slice(0, 16);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => true, () => false);
+}
+
+if (import.meta.main) {
+  const reason = await lacksImage();
+  console.log(reason ? `Skipped: ${reason}` : await getImages());
+}

@@ -1,0 +1,10 @@
+// A Raspberry Pi 5 with Raspberry Pi OS, which switches the memory controller
+// off.
+
+import { testBoard } from "./test_board.ts";
+
+testBoard("with pages of 16 KB and without the memory controller", {
+  cpu: "cortex-a76",
+  pages: "16k",
+  memoryController: false,
+});

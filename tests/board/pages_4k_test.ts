@@ -1,0 +1,9 @@
+// A board as most are, such as a Raspberry Pi 4.
+
+import { testBoard } from "./test_board.ts";
+
+testBoard("with pages of 4 KB and the memory controller", {
+  cpu: "cortex-a72",
+  pages: "4k",
+  memoryController: true,
+});

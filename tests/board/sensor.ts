@@ -1,0 +1,135 @@
+// What the guide promises of sensors, checked on a board in the guide's order.
+
+import { assertEquals, assertMatch } from "@std/assert";
+import { waitFor } from "../helpers/wait.ts";
+import type { Board } from "./board.ts";
+import { Guide } from "./guide.ts";
+import {
+  type Checks,
+  edit,
+  journal,
+  property,
+  removeDropIn,
+} from "./service.ts";
+
+const guide = await Guide.read(".board/README.md");
+
+/** How many error messages of the sensor are in the journal. */
+async function countErrors(board: Board): Promise<number> {
+  const lines = await journal(board, "temperature");
+  return lines.filter((line) => line.includes("No such file")).length;
+}
+
+/** Gives the board the device that the example reads, or changes its value. */
+async function setDevice(board: Board, value: number): Promise<void> {
+  await board.run(`cd /sys/class/thermal
+[ -d thermal_zone0 ] || sudo mount -t tmpfs tmpfs .
+sudo mkdir -p /sys/class/thermal/thermal_zone0
+echo ${value} | sudo tee /sys/class/thermal/thermal_zone0/temp`);
+}
+
+/** Writes a reading, with the guide's command. */
+async function write(board: Board, reading: string): Promise<void> {
+  const command = guide.block("| sudo tee /run/datasensor");
+  await board.run(command.replace("21.5", reading));
+}
+
+/** The checks of the guide's section "Connect a sensor". */
+export const SENSOR: Checks = {
+  async "without its device, a sensor has no reading, and its message is in the journal"(
+    board,
+  ) {
+    await board.run(guide.block("enable datasensor temperature"));
+    await waitFor(async () => await countErrors(board) >= 2);
+    await board.waitForAnswer("503");
+    assertMatch(
+      await board.run(guide.block("journalctl -u temperature")),
+      /thermal_zone0\/temp: No such file/,
+    );
+  },
+
+  async "a reading is written as printed, and an error never replaces it"(
+    board,
+  ) {
+    const before = await countErrors(board);
+    await write(board, "21.5");
+    await board.waitForAnswer('200 "21.5"');
+    await waitFor(async () => await countErrors(board) > before);
+    assertEquals(await board.answer(), '200 "21.5"');
+    await board.waitForAnswer("503"); // too old
+  },
+
+  async "the sensor's unit writes what its device shows"(board) {
+    await setDevice(board, 48312);
+    await board.waitForAnswer('200 "48312"');
+  },
+
+  async "a sensor that dies is restarted"(board) {
+    await board.run("sudo systemctl kill -s KILL temperature");
+    await setDevice(board, 49000);
+    await board.waitForAnswer('200 "49000"');
+  },
+
+  async "a sensor can be restarted"(board) {
+    await board.run("sudo systemctl restart temperature");
+    await setDevice(board, 50000);
+    await board.waitForAnswer('200 "50000"');
+  },
+
+  async "the service can be restarted, and forgets the last reading"(board) {
+    await board.run("sudo systemctl stop temperature");
+    await board.run("sudo systemctl restart datasensor");
+    await board.waitForAnswer("503");
+    await board.run("sudo systemctl start temperature");
+    await board.waitForAnswer('200 "50000"');
+  },
+
+  async "a reading starts the service if it is down"(board) {
+    await board.run("sudo systemctl stop temperature datasensor");
+    await write(board, "22.5");
+    await board.waitForAnswer('200 "22.5"');
+  },
+
+  async "an edited --host is obeyed, with the sensor's drop-in installed"(
+    board,
+  ) {
+    const ask = "curl -sS http://[::1]:5000/datasensor";
+    assertEquals((await board.attempt(ask)).code, 7); // refused
+    await edit(board, guide.block("--max-age 15 --host ::"));
+    await write(board, "23.5");
+    await board.waitForAnswer('200 "23.5"');
+    assertEquals(await board.run(ask), '"23.5"');
+    await removeDropIn(board);
+  },
+
+  async "the guide's command finds a warning in the journal"(board) {
+    await board.waitForAnswer("503");
+    const warnings = guide.line("# warnings");
+    assertEquals((await board.attempt(warnings)).stdout.match(/64 KiB/), null);
+    await board.run(
+      "(head -c 70000 /dev/zero | tr '\\0' x; echo) | sudo tee /run/datasensor >long",
+    );
+    await write(board, "24.5");
+    await board.waitForAnswer('200 "24.5"');
+    await board.run("sudo journalctl --sync");
+    assertMatch(await board.run(warnings), /64 KiB/);
+  },
+
+  async "all are stopped as printed, and stay down"(board) {
+    await board.run(guide.block("systemctl stop datasensor.socket"));
+    for (const unit of ["datasensor", "temperature", "datasensor.socket"]) {
+      assertEquals(await property(board, "ActiveState", unit), "inactive");
+    }
+    assertEquals(await board.answer(), "no answer");
+    await board.run("sudo systemctl start datasensor");
+    await board.waitForAnswer('200 "50000"');
+  },
+
+  async "the sensor is read again after a reboot"(board) {
+    await board.reboot();
+    await board.waitForAnswer("503");
+    assertEquals(await property(board, "ActiveState", "temperature"), "active");
+    await setDevice(board, 51000);
+    await board.waitForAnswer('200 "51000"');
+  },
+};

@@ -1,0 +1,206 @@
+// What the guide promises of the service, checked on a board in the guide's
+// order: each check leaves the service running.
+
+import { assertEquals, assertMatch } from "@std/assert";
+import { send } from "../helpers/network.ts";
+import { HALF_BODY } from "../helpers/requests.ts";
+import { waitFor } from "../helpers/wait.ts";
+import type { Board } from "./board.ts";
+import { Guide } from "./guide.ts";
+
+/** Checks by name. */
+export type Checks = Record<string, (board: Board) => Promise<void>>;
+
+const guide = await Guide.read(".board/README.md");
+
+/** Returns a property of a unit. */
+export function property(
+  board: Board,
+  name: string,
+  unit = "datasensor",
+): Promise<string> {
+  return board.read(`systemctl show -P ${name} ${unit}`);
+}
+
+/** Returns the lines that a unit's processes wrote, as the journal has them. */
+export async function journal(
+  board: Board,
+  unit = "datasensor",
+): Promise<string[]> {
+  const command = `sudo journalctl --sync; journalctl -u ${unit} -o cat`;
+  return (await board.run(command)).split("\n");
+}
+
+/** Edits the drop-in, and restarts the service, with the guide's commands. */
+export async function edit(board: Board, dropIn: string): Promise<void> {
+  // An editor that puts these lines between the first two comments
+  await board.run(`cat >drop-in <<'END'\n${dropIn}END
+sudo tee /usr/local/bin/editor >editor <<'END'
+#!/bin/sh
+exec sed -i -e '/^### Anything/,/^### Lines/{/^###/!d}' \
+  -e '/^### Anything/r /home/pi/drop-in' "$1"
+END
+sudo chmod +x /usr/local/bin/editor`);
+  await board.runOnTerminal(guide.block("systemctl edit datasensor"));
+}
+
+/** Returns the drop-in that sets the flags, as the guide has one for IPv6. */
+function dropInWith(flags: string): string {
+  return guide.block("--no-debug --host ::").replace("--host ::", flags);
+}
+
+/** Removes the drop-in, with the guide's commands. */
+export async function removeDropIn(board: Board): Promise<void> {
+  await board.run(guide.block("override.conf"));
+}
+
+/** Brings the service back, whatever a failed check has left. */
+export async function reset(board: Board): Promise<void> {
+  await board.attempt(
+    `sudo rm -f /etc/systemd/system/datasensor.service.d/override.conf
+sudo systemctl daemon-reload
+sudo systemctl restart datasensor`,
+  );
+}
+
+/** Fails unless flags stop the service for good, and its status says why. */
+async function assertStaysDown(
+  board: Board,
+  flags: string,
+  reason: RegExp,
+): Promise<void> {
+  await edit(board, dropInWith(flags));
+  await waitFor(async () => await property(board, "ActiveState") === "failed");
+  assertEquals(await property(board, "ExecMainStatus"), "2");
+  assertEquals(await property(board, "NRestarts"), "0");
+  const { stdout } = await board.attempt(guide.block("systemctl status"));
+  assertMatch(stdout, reason);
+  await removeDropIn(board);
+  await board.waitForAnswer("200");
+}
+
+/** The checks of the guide's section "Run it as a service". */
+export const SERVICE: Checks = {
+  async "the service answers, once installed as printed"(board) {
+    await board.compute(guide.block("scp -r"));
+    await board.run(guide.block("enable --now"));
+    await board.waitForAnswer('200 "Sensor data"');
+    assertEquals(await property(board, "UnitFileState"), "enabled");
+  },
+
+  async "systemd finds the service exposed by 1.5 of 10 at most"(board) {
+    await board.run("systemd-analyze security --threshold=15 datasensor");
+  },
+
+  async "systemctl status shows the addresses"(board) {
+    const status = await board.run(guide.block("systemctl status"));
+    assertMatch(status, /Running on http:\/\/10\.0\.2\.15:5000\/datasensor\n/);
+  },
+
+  async "systemctl show says whether the memory controller is on"(board) {
+    const answer = await board.read(guide.block("-p MemoryCurrent"));
+    const isOn = board.kind.memoryController;
+    assertMatch(answer, isOn ? /=\d+$/ : /=\[not set\]$/);
+  },
+
+  async "the service comes back after SIGKILL"(board) {
+    const before = await property(board, "MainPID");
+    await board.run(`sudo kill -KILL ${before}`);
+    await waitFor(async () => await property(board, "NRestarts") === "1");
+    await board.waitForAnswer("200");
+    assertEquals(await property(board, "MainPID") === before, false);
+  },
+
+  async "the service stops within 3 s, and has logged every request"(board) {
+    const port = board.port(5000);
+    const url = `http://127.0.0.1:${port}/datasensor`;
+    const ids = Array.from({ length: 200 }, (_, index) => `?id=${index};`);
+    using busy = await Deno.connect({ port });
+    await send(busy, new TextEncoder().encode(HALF_BODY));
+    await Promise.all(ids.map(async (id) => (await fetch(url + id)).text()));
+    await board.run("sudo systemctl stop datasensor");
+    assertEquals(await property(board, "Result"), "success");
+    const begin = await property(board, "ActiveExitTimestampMonotonic");
+    const end = await property(board, "InactiveEnterTimestampMonotonic");
+    const seconds = (Number(end) - Number(begin)) / 1e6;
+    assertEquals(seconds <= 3, true, `${seconds} s`);
+    const logged = (await journal(board)).map((line) =>
+      line.match(/\?id=\d+;/)?.[0]
+    ).filter(Boolean);
+    assertEquals(logged.sort(), ids.sort());
+    await board.run("sudo systemctl start datasensor");
+    await board.waitForAnswer("200");
+  },
+
+  async "an update, as printed, runs the new executable"(board) {
+    await board.run("rm datasensor-aarch64");
+    await board.compute(guide.block("scp -r"));
+    const before = await board.read("stat -c %i /usr/local/bin/datasensor");
+    await board.run(guide.block("/usr/local/bin/datasensor\nsudo systemctl r"));
+    await board.waitForAnswer("200");
+    const pid = await property(board, "MainPID");
+    const running = await board.read(`sudo stat -Lc %i /proc/${pid}/exe`);
+    const installed = await board.read("stat -c %i /usr/local/bin/datasensor");
+    assertEquals(running, installed);
+    assertEquals(running === before, false);
+  },
+
+  async "invalid flags stop it for good, and its status says why"(board) {
+    await assertStaysDown(board, "--foo", /Unknown flag "--foo"/);
+  },
+
+  async "an address that it may not use stops it for good, and its status says why"(
+    board,
+  ) {
+    await assertStaysDown(board, "--host 10.9.9.9", /10\.9\.9\.9/);
+  },
+
+  async "a port in use keeps it trying, until the port is free"(board) {
+    await board.run(`sudo systemctl stop datasensor
+sudo systemd-run --unit=other /usr/local/bin/datasensor --message other`);
+    await board.waitForAnswer('200 "other"');
+    await board.run("sudo systemctl start datasensor");
+    await waitFor(async () =>
+      Number(await property(board, "NRestarts")) >= 2 &&
+      (await journal(board)).some((line) => /port 5000/i.test(line))
+    );
+    await board.run("sudo systemctl stop other");
+    await board.waitForAnswer('200 "Sensor data"');
+  },
+
+  async "an edited --host is obeyed"(board) {
+    const ask = "curl -sS http://[::1]:5000/datasensor";
+    assertEquals((await board.attempt(ask)).code, 7); // refused
+    await edit(board, guide.block("--no-debug --host ::"));
+    await board.waitForAnswer("200");
+    assertEquals(await board.run(ask), '"Sensor data"');
+  },
+
+  async "port 80 works as printed, and not without sysctl"(board) {
+    await edit(board, guide.block("--port 80"));
+    await waitFor(async () => Number(await property(board, "NRestarts")) > 0);
+    assertEquals(await board.answer(80), "no answer");
+    await board.run(guide.block("sysctl"));
+    await board.waitForAnswer("200", 80);
+  },
+
+  async "it answers after a reboot, on port 80 still"(board) {
+    await board.reboot();
+    await board.waitForAnswer("200", 80);
+    await removeDropIn(board);
+    await board.waitForAnswer("200");
+  },
+
+  async "only those of IPAddressAllow= can connect"(board) {
+    const dropIn = guide.block("IPAddressDeny=any");
+    await edit(board, dropIn);
+    const ask = "curl -sS --retry 60 --retry-connrefused --retry-delay 1 " +
+      "http://127.0.0.1:5000/datasensor";
+    assertEquals(await board.run(ask), '"Sensor data"');
+    assertEquals(await board.answer(), "no answer");
+    await edit(board, dropIn.replace("192.0.2.0/24", "10.0.2.0/24"));
+    await board.waitForAnswer("200");
+    await removeDropIn(board);
+    await board.waitForAnswer("200");
+  },
+};

@@ -1,0 +1,39 @@
+// Declares the test of a kind of board.
+
+import { compile } from "../helpers/executable.ts";
+import { Folder } from "../helpers/files.ts";
+import { lacksCommand, testUnless } from "../helpers/machine.ts";
+import { lacksTerminal } from "../helpers/terminal.ts";
+import { Board, type BoardKind } from "./board.ts";
+import { ATTACKED } from "./attacks.ts";
+import { BY_HAND } from "./by_hand.ts";
+import { getImages, lacksImage } from "./image.ts";
+import { SENSOR } from "./sensor.ts";
+import { reset, SERVICE } from "./service.ts";
+
+const dist = await Folder.create();
+globalThis.addEventListener("unload", () => dist.remove());
+
+const reason = await lacksImage() ?? await lacksCommand("ssh") ??
+  lacksTerminal ?? await lacksExecutable();
+
+async function lacksExecutable(): Promise<string | undefined> {
+  const { code, stderr } = await compile("aarch64", dist.path);
+  if (code !== 0) return `no executable for aarch64: ${stderr.trim()}`;
+}
+
+/** Declares the test that follows the guide on an emulated board. */
+export function testBoard(name: string, kind: BoardKind): void {
+  testUnless(reason, `a board ${name}`, async (test) => {
+    await using board = await Board.boot(kind, await getImages());
+    // The guide's commands run in a clone of the project
+    await Deno.symlink(dist.path, `${board.folder}/dist`);
+    await Deno.symlink(await Deno.realPath(".board"), `${board.folder}/.board`);
+    for (const checks of [SERVICE, SENSOR, BY_HAND, ATTACKED]) {
+      for (const [name, check] of Object.entries(checks)) {
+        const passed = await test.step(name, () => check(board));
+        if (!passed) await reset(board);
+      }
+    }
+  });
+}
