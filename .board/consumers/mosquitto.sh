@@ -4,5 +4,5 @@
 while :; do
   reading=$(curl -fsS -m 5 http://BOARD.local:5000/datasensor) &&
     mosquitto_pub -h BROKER -t BOARD/datasensor -m "$reading"
-  sleep 10
+  sleep 5
 done

@@ -16,7 +16,7 @@ class Collectd extends Process {
     folder: Folder,
     example: string,
     host: string,
-    interval = 1,
+    interval = 0.5,
   ): Promise<Collectd> {
     const port = freePort();
     const values = { "BOARD.local:5000": host, "9103": `${port}` };

@@ -6,67 +6,85 @@ import { copyExample } from "../helpers/examples.ts";
 import { Folder } from "../helpers/files.ts";
 import { lacksCommand, testUnless } from "../helpers/machine.ts";
 import { freePort } from "../helpers/network.ts";
-import { Process } from "../helpers/process.ts";
+import { output, Process } from "../helpers/process.ts";
 
-/** A broker and what is published through it, a line for each message. */
-class Broker implements AsyncDisposable {
-  readonly port = freePort();
-  readonly #broker = unbuffered("mosquitto", ["-p", `${this.port}`]);
-  #subscriber: Process | undefined;
+/** The broker. */
+class Broker extends Process {
+  static async start(): Promise<Broker> {
+    const broker = new Broker(freePort());
+    await broker.waitFor(() => broker.stderr.includes(" running"));
+    return broker;
+  }
 
-  /** Waits until it has a subscriber to all topics. */
-  async start(): Promise<this> {
-    await this.#broker.waitFor(() => this.#broker.stderr.includes("running"));
-    const args = ["-h", "127.0.0.1", "-p", `${this.port}`, "-t", "#", "-v"];
-    this.#subscriber = unbuffered("mosquitto_sub", [...args, "-d"]);
-    await this.#subscriber.waitFor(() =>
-      this.#subscriber!.stdout.includes("received SUBACK")
-    );
-    return this;
+  private constructor(readonly port: number) {
+    super(...unbuffered("mosquitto", "-p", `${port}`));
+  }
+
+  /** Subscribes to all topics. */
+  async subscribe(): Promise<Subscriber> {
+    const subscriber = new Subscriber(this.port);
+    await subscriber.waitFor(() => subscriber.stdout.includes(" SUBACK"));
+    return subscriber;
+  }
+}
+
+/** A subscriber to all topics. */
+class Subscriber extends Process {
+  constructor(port: number) {
+    const args = ["-h", "127.0.0.1", "-p", `${port}`, "-t", "#", "-v", "-d"];
+    super(...unbuffered("mosquitto_sub", ...args));
   }
 
   /** The messages, each after its topic. */
   get messages(): string[] {
-    const lines = this.#subscriber!.stdout.split("\n");
-    return lines.filter((line) => /^\S+\/datasensor /.test(line));
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#subscriber?.[Symbol.asyncDispose]();
-    await this.#broker[Symbol.asyncDispose]();
+    return this.stdout.match(/^\w+\/datasensor .*/gm) ?? [];
   }
 }
 
-/** Starts a program that prints each line at once, although to a pipe. */
-function unbuffered(command: string, args: string[]): Process {
-  return new Process("stdbuf", ["-oL", "-eL", command, ...args]);
+async function publish(broker: Broker, topic: string): Promise<void> {
+  const args = ["-h", "127.0.0.1", "-p", `${broker.port}`, "-t", topic, "-n"];
+  assertEquals((await output("mosquitto_pub", args)).code, 0);
 }
 
-/** The loop, whose pauses are shorter and counted. */
+/** Returns the command for a program that is to print each line at once. */
+function unbuffered(...command: string[]): [string, string[]] {
+  return ["stdbuf", ["-oL", "-eL", ...command]];
+}
+
+/** The loop, with pauses that are short and logged. */
 class Loop extends Process {
-  static async start(
-    folder: Folder,
-    host: string,
-    broker: Broker,
-  ): Promise<Loop> {
+  readonly #folder: Folder;
+
+  static async start(host: string, broker: Broker): Promise<Loop> {
+    const folder = await Folder.create();
     const path = await copyExample(folder, "mosquitto.sh", {
       "BOARD.local:5000": host,
       "-h BROKER": `-h 127.0.0.1 -p ${broker.port}`,
     });
-    const sleep = `${folder.path}/sleep`;
     await Deno.writeTextFile(
-      sleep,
-      '#!/bin/sh\necho "sleep $*"\nexec /bin/sleep 0.2\n',
+      `${folder.path}/sleep`,
+      '#!/bin/sh\necho "sleep $*"\nexec /bin/sleep 0.1\n',
       { mode: 0o755 },
     );
-    const env = { PATH: `${folder.path}:${Deno.env.get("PATH")}` };
-    return new Loop("sh", [path], { env, startsOthers: true });
+    return new Loop(folder, path);
   }
 
-  /** Waits until it has done its work and pauses again, twice. */
+  private constructor(folder: Folder, path: string) {
+    const env = { PATH: `${folder.path}:${Deno.env.get("PATH")}` };
+    super("sh", [path], { env, startsOthers: true });
+    this.#folder = folder;
+  }
+
+  /** Waits until it has paused again, after a whole round. */
   async goRound(): Promise<void> {
-    const length = this.stdout.length + 2 * "sleep 10\n".length;
-    await this.waitFor(() => this.stdout.length >= length);
+    const pauses = () => this.stdout.split("\n").length;
+    const after = pauses() + 1;
+    await this.waitFor(() => pauses() >= after);
+  }
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    await super[Symbol.asyncDispose]();
+    this.#folder.remove();
   }
 }
 
@@ -75,50 +93,41 @@ const lacksMosquitto = await lacksCommand("mosquitto") ??
 
 testUnless(
   lacksMosquitto,
-  "mosquitto.sh publishes each reading, and nothing when it is old or the board is down",
+  "mosquitto.sh publishes each reading, and nothing when it is old or the board is down or silent",
   async () => {
-    using folder = await Folder.create();
-    await using broker = await new Broker().start();
+    await using broker = await Broker.start();
+    await using subscriber = await broker.subscribe();
+    using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const silentHost = `127.0.0.1:${silent.addr.port}`;
+    await using silentLoop = await Loop.start(silentHost, broker);
     await using board = await Board.start();
     await board.say("21.5");
-    await using loop = await Loop.start(folder, board.host, broker);
-    await loop.waitFor(() => broker.messages.length >= 2);
-    assertEquals(
-      new Set(broker.messages),
-      new Set(['BOARD/datasensor "21.5"']),
-    );
+    await using loop = await Loop.start(board.host, broker);
+    await loop.waitFor(() => subscriber.messages.length >= 2);
     assertEquals(loop.stderr, "");
     await board.becomeStale();
     await loop.waitFor(() => loop.stderr !== "");
     await board.say("22");
-    await loop.waitFor(() => broker.messages.at(-1)!.endsWith(' "22"'));
+    await loop.waitFor(() => subscriber.messages.at(-1)!.endsWith(' "22"'));
     await board.goDown();
     await loop.waitFor(() => loop.stderr.includes("curl: (7)"));
     await loop.goRound();
+    await silentLoop.goRound();
+
     assertEquals(
-      new Set(broker.messages),
+      new Set(subscriber.messages),
       new Set(['BOARD/datasensor "21.5"', 'BOARD/datasensor "22"']),
     );
+    await using late = await broker.subscribe();
+    await publish(broker, "late/datasensor");
+    await late.waitFor(() => late.messages.length > 0);
+    assertEquals(late.messages, ["late/datasensor (null)"]);
+
     assertMatch(
       loop.stderr,
       /^(curl: \(22\) .* error: 503\n)+(curl: \(7\) Failed to connect .*\n)+$/,
     );
-    assertMatch(loop.stdout, /^(sleep 10\n)+$/);
-  },
-);
-
-testUnless(
-  lacksMosquitto,
-  "mosquitto.sh gives up on a board that accepts a connection and stays silent",
-  async () => {
-    using folder = await Folder.create();
-    await using broker = await new Broker().start();
-    using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    const host = `127.0.0.1:${silent.addr.port}`;
-    await using loop = await Loop.start(folder, host, broker);
-    await loop.waitFor(() => loop.stderr !== "");
-    assertMatch(loop.stderr, /^curl: \(28\) Operation timed out after 5/);
-    await loop.goRound();
-    assertEquals(broker.messages, []);
+    assertMatch(loop.stdout, /^(sleep 5\n)+$/);
+    assertMatch(silentLoop.stderr, /^curl: \(28\) Operation timed out after 5/);
   },
 );

@@ -123,9 +123,10 @@ testUnless(
 
     const elsewhere = await nginx.curl(...user, "--interface", "127.0.0.2");
     assertEquals(elsewhere.stdout, '"21.5" 200');
-    const log = await Deno.readTextFile(`${folder.path}/access.log`);
-    assertMatch(log.split("\n").at(-2)!, /^127\.0\.0\.2 - reader /);
-    assertMatch(board.program.lines.at(-1)!, /^127\.0\.0\.1 - - .* 200 -$/);
+    const log = `${folder.path}/access.log`;
+    const logged = /^127\.0\.0\.2 - reader .* 200 /m;
+    await nginx.waitFor(async () => logged.test(await Deno.readTextFile(log)));
+    assertMatch((await board.log()).at(-1)!, /^127\.0\.0\.1 - - .* 200 -$/);
 
     await board.becomeStale();
     assertMatch((await nginx.curl(...user)).stdout, /^\{"type".*\} 503$/);

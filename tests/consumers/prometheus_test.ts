@@ -48,6 +48,7 @@ class BlackboxExporter extends Process {
       "prometheus-blackbox-exporter",
       `--config.file=${file}`,
       `--web.listen-address=127.0.0.1:${port}`,
+      "--timeout-offset=0.1", // of the time that Prometheus waits
     ]);
     this.#target = `http://BOARD.local:${boardPort}/datasensor`;
   }
@@ -67,7 +68,7 @@ class BlackboxExporter extends Process {
   }
 }
 
-/** Prometheus with the example, which it runs every second. */
+/** Prometheus with the example, which it runs twice a second. */
 class Prometheus extends Process {
   readonly #origin: string;
 
@@ -82,7 +83,7 @@ class Prometheus extends Process {
     });
     await copyExample(folder, "prometheus_rules.yml", {});
     const global =
-      "global:\n  scrape_interval: 1s\n  evaluation_interval: 200ms\n";
+      "global:\n  scrape_interval: 500ms\n  evaluation_interval: 500ms\n";
     const example = await Deno.readTextFile(path);
     await Deno.writeTextFile(path, global + example);
     return new Prometheus(folder, path, freePort());
@@ -160,7 +161,7 @@ testUnless(
 
 testUnless(
   lacksBlackboxExporter ?? await lacksCommand("prometheus"),
-  "prometheus.yml records the age of a reading, and alerts when it is too old",
+  "prometheus.yml records the age of a reading, and alerts when it is too old or the board is down",
   async () => {
     const age = "datasensor_reading_age_seconds";
     const missing =
@@ -176,6 +177,10 @@ testUnless(
     await board.becomeStale();
     await prometheus.waitForValue(missing, true);
     await prometheus.waitForValue(age, false);
+    await board.say("22");
+    await prometheus.waitForValue(missing, false);
+    await board.goDown();
+    await prometheus.waitForValue(missing, true);
   },
 );
 

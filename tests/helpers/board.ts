@@ -64,6 +64,16 @@ export class Board implements AsyncDisposable {
     });
   }
 
+  /** Returns the access lines of all requests that were answered before. */
+  async log(): Promise<string[]> {
+    const { program } = this;
+    const marker = `?${crypto.randomUUID()}`;
+    await (await get(program.url + marker)).body?.cancel();
+    const find = () => program.lines.findIndex((line) => line.includes(marker));
+    await program.waitFor(() => find() >= 0);
+    return program.lines.slice(0, find());
+  }
+
   /** Stops the program, so that connections are refused. */
   async goDown(): Promise<void> {
     await this.program.stop();
