@@ -95,3 +95,9 @@ export async function countDescriptors(pid: number): Promise<number> {
   if (code !== 0 || count === 0) throw new Error(`Cannot count: ${stderr}`);
   return count;
 }
+
+/** The reason to skip a test where a process cannot have its own mounts and network. */
+export async function lacksNamespaces(): Promise<string | undefined> {
+  const { code } = await output("unshare", ["--mount", "--net", "true"]);
+  return code === 0 ? undefined : "namespaces cannot be created here";
+}

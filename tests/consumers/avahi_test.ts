@@ -1,0 +1,65 @@
+// Avahi announces the board, in a network that only this test sees.
+
+import { assertMatch } from "@std/assert";
+import { guideCommands } from "../helpers/examples.ts";
+import {
+  lacksCommand,
+  lacksNamespaces,
+  testUnless,
+} from "../helpers/machine.ts";
+import { output, Process } from "../helpers/process.ts";
+import { command } from "../helpers/program.ts";
+
+/** Starts the service and Avahi on a host named board, with its own network. */
+const START_BOARD = `
+ip link set lo up
+ip link add eth0 type veth peer name eth1
+ip address add 192.0.2.7/24 dev eth0
+ip link set eth0 up
+ip link set eth1 up
+mount -t tmpfs tmpfs /run
+mount -t tmpfs tmpfs /etc/avahi/services
+cp "$0/.board/avahi.service" /etc/avahi/services/datasensor.service
+mkdir /run/dbus
+dbus-daemon --system --nofork --nosyslog &
+until [ -e /run/dbus/system_bus_socket ]; do sleep 0.1; done
+printf '[server]\\nhost-name=board\\n' |
+  avahi-daemon --no-drop-root --no-chroot --no-rlimits --file /dev/stdin &
+"$@" &
+`;
+
+/** The reason to skip the test where no name ends in .local. */
+async function lacksMulticastNames(): Promise<string | undefined> {
+  const { code } = await output("grep", ["mdns", "/etc/nsswitch.conf"]);
+  return code === 0 ? undefined : "libnss-mdns is not installed";
+}
+
+testUnless(
+  await lacksNamespaces() ?? await lacksCommand("ip") ??
+    await lacksCommand("avahi-daemon") ?? await lacksCommand("avahi-browse") ??
+    await lacksCommand("dbus-daemon") ?? await lacksMulticastNames(),
+  "avahi.service announces the board, and the guide's commands list and read it",
+  async () => {
+    const commands = await guideCommands("avahi-browse", {
+      "BOARD.local": "board.local",
+    });
+    const script = `${START_BOARD}
+until avahi-browse -rt _http._tcp | grep -q 192.0.2.7; do sleep 0.1; done
+echo; echo LIST
+${commands}
+echo; echo END
+wait`;
+    await using board = new Process("unshare", [
+      ...["--mount", "--net", "sh", "-ec", script, Deno.cwd()],
+      ...command([]).flat(),
+    ], { startsOthers: true });
+    await board.waitFor(() => board.stdout.includes("\nEND\n"));
+    const [, list] = board.stdout.split("\nLIST\n");
+    assertMatch(
+      list!,
+      /= +eth0 IPv4 Sensor data on board .*\n.* = \[board\.local\]\n.* = \[192\.0\.2\.7\]\n.*port = \[5000\]\n.*\["path=\/datasensor"\]\n/,
+    );
+    assertMatch(list!, /= +eth0 IPv6 Sensor data on board /);
+    assertMatch(list!, /\n"Sensor data"\nEND\n/);
+  },
+);

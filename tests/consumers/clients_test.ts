@@ -1,0 +1,82 @@
+// The guide's commands for curl, wget and HTTPie, and their exit codes.
+
+import { assertEquals, assertMatch } from "@std/assert";
+import { Board } from "../helpers/board.ts";
+import { guideCommands } from "../helpers/examples.ts";
+import { lacksCommand, testUnless } from "../helpers/machine.ts";
+import { type Output, output } from "../helpers/process.ts";
+
+/** What a client does when there is no reading. */
+interface Client {
+  name: string;
+  codes: { stale: number; down: number; silent: number };
+  /** What it prints for a 503. */
+  stdout: RegExp;
+  stderr: RegExp;
+}
+
+const CLIENTS: Client[] = [
+  {
+    name: "curl",
+    codes: { stale: 22, down: 7, silent: 28 },
+    stdout: /^$/,
+    stderr: /^curl: \(22\) The requested URL returned error: 503\n$/,
+  },
+  {
+    name: "wget",
+    codes: { stale: 8, down: 4, silent: 4 },
+    stdout: /^$/,
+    stderr: /^$/,
+  },
+  {
+    name: "http",
+    codes: { stale: 5, down: 1, silent: 2 },
+    stdout: /^\{.*"status":503,.*\}$/,
+    stderr: /^\n?http: .*HTTP 503 Service Unavailable\n+$/,
+  },
+];
+
+/** Runs the guide's command for a client, with nothing on standard input. */
+async function run(client: string, host: string): Promise<Output> {
+  const commands = await guideCommands("curl -fsS", {
+    "BOARD.local:5000": host,
+  });
+  const command = commands.split("\n").find((line) =>
+    line.startsWith(`${client} `)
+  )!;
+  return await output("timeout", ["20", "sh", "-c", command]);
+}
+
+for (const { name, codes, stdout, stderr } of CLIENTS) {
+  testUnless(
+    await lacksCommand(name),
+    `the guide's ${name} command prints a reading, and fails when it is old or the board is down`,
+    async () => {
+      await using board = await Board.start();
+      await board.say("21.5");
+      const live = await run(name, board.host);
+      assertEquals([live.code, live.stdout, live.stderr], [0, '"21.5"', ""]);
+      await board.becomeStale();
+      const stale = await run(name, board.host);
+      assertEquals(stale.code, codes.stale);
+      assertMatch(stale.stdout, stdout);
+      assertMatch(stale.stderr, stderr);
+      await board.goDown();
+      const down = await run(name, board.host);
+      assertEquals([down.code, down.stdout], [codes.down, ""]);
+    },
+  );
+}
+
+testUnless(
+  (await Promise.all(CLIENTS.map(({ name }) => lacksCommand(name))))
+    .find((reason) => reason !== undefined),
+  "the guide's commands give up on a board that accepts a connection and stays silent",
+  async () => {
+    using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const host = `127.0.0.1:${silent.addr.port}`;
+    await Promise.all(CLIENTS.map(async ({ name, codes }) => {
+      assertEquals((await run(name, host)).code, codes.silent, name);
+    }));
+  },
+);

@@ -1,0 +1,126 @@
+// collectd reads the board and exports its readings to Prometheus.
+
+import { assertEquals, assertMatch } from "@std/assert";
+import { Board } from "../helpers/board.ts";
+import { copyExample } from "../helpers/examples.ts";
+import { Folder } from "../helpers/files.ts";
+import { lacksCommand, testUnless } from "../helpers/machine.ts";
+import { freePort, get } from "../helpers/network.ts";
+import { Process } from "../helpers/process.ts";
+
+const lacksCollectd = await lacksCommand("collectd");
+
+/** collectd with an example, on a host named monitor. */
+class Collectd extends Process {
+  static async start(
+    folder: Folder,
+    example: string,
+    host: string,
+    interval = 0.5,
+  ): Promise<Collectd> {
+    const port = freePort();
+    const values = { "BOARD.local:5000": host, "9103": `${port}` };
+    const file = await copyExample(folder, example, values);
+    const main = `${folder.path}/main.conf`;
+    await Deno.writeTextFile(
+      main,
+      `BaseDir "${folder.path}"
+PIDFile "${folder.path}/pid"
+Hostname "monitor"
+FQDNLookup false
+Interval ${interval}
+LoadPlugin logfile
+<Plugin logfile>
+  File "stdout"
+</Plugin>
+Include "${file}"
+`,
+    );
+    return new Collectd(port, ["-f", "-C", main]);
+  }
+
+  private constructor(readonly port: number, args: string[]) {
+    super("collectd", args);
+  }
+
+  /** Waits until it exports this, without the time stamps. */
+  async waitForMetrics(...expected: string[]): Promise<void> {
+    let metrics = "";
+    await this.waitFor(async () => {
+      metrics = await this.metrics();
+      return metrics === expected.join("\n");
+    }).catch((error) => assertEquals(metrics, expected.join("\n"), error));
+  }
+
+  async metrics(): Promise<string> {
+    const response = await get(`http://127.0.0.1:${this.port}/metrics`)
+      .catch(() => undefined); // it does not listen yet
+    const lines = await response?.text() ?? "";
+    return lines.split("\n").filter((line) => /^\w/.test(line))
+      .map((line) => line.replace(/ \d+$/, "")).join("\n");
+  }
+}
+
+testUnless(
+  lacksCollectd,
+  "collectd.conf exports the reading, NaN instead of an old one, and nothing when the board is down",
+  async () => {
+    using folder = await Folder.create();
+    await using board = await Board.start();
+    await board.say("-21.5");
+    await using collectd = await Collectd.start(
+      folder,
+      "collectd.conf",
+      board.host,
+    );
+    const metric =
+      'collectd_curl_gauge{curl="BOARD",type="datasensor",instance="monitor"}';
+    await collectd.waitForMetrics(`${metric} -21.5`);
+    await board.becomeStale();
+    await collectd.waitForMetrics(`${metric} nan`);
+    await board.say("22");
+    await collectd.waitForMetrics(`${metric} 22`);
+    await board.goDown();
+    await collectd.waitForMetrics();
+  },
+);
+
+testUnless(
+  lacksCollectd,
+  "collectd_json.conf exports a member of the reading, and nothing when it is old or the board is down",
+  async () => {
+    using folder = await Folder.create();
+    await using board = await Board.start("--json");
+    await board.say(
+      '{"time":"2026-11-21 17:14:56","model":"Acurite-Tower","id":1234,"temperature_C":-21.5}',
+    );
+    await using collectd = await Collectd.start(
+      folder,
+      "collectd_json.conf",
+      board.host,
+    );
+    const metric =
+      'collectd_curl_json_temperature{curl_json="BOARD",type="temperature_C",instance="monitor"}';
+    await collectd.waitForMetrics(`${metric} -21.5`);
+    await board.becomeStale();
+    await collectd.waitForMetrics();
+    await board.say('{"temperature_C":22}');
+    await collectd.waitForMetrics(`${metric} 22`);
+    await board.goDown();
+    await collectd.waitForMetrics();
+  },
+);
+
+for (const example of ["collectd.conf", "collectd_json.conf"]) {
+  testUnless(
+    lacksCollectd,
+    `${example} keeps collectd's interval at 10 s after a failure`,
+    async () => {
+      using folder = await Folder.create();
+      const nobody = `127.0.0.1:${freePort()}`;
+      await using collectd = await Collectd.start(folder, example, nobody, 10);
+      await collectd.waitFor(() => collectd.stdout.includes("Will suspend it"));
+      assertMatch(collectd.stdout, /Will suspend it for 10\.000 seconds/);
+    },
+  );
+}

@@ -1,0 +1,63 @@
+// GoAccess counts the requests of an access log.
+
+import { assertEquals } from "@std/assert";
+import { Board } from "../helpers/board.ts";
+import { copyExample, guideCommands } from "../helpers/examples.ts";
+import { Folder } from "../helpers/files.ts";
+import { lacksCommand, testUnless } from "../helpers/machine.ts";
+import { get } from "../helpers/network.ts";
+import { output } from "../helpers/process.ts";
+
+testUnless(
+  await lacksCommand("goaccess"),
+  "the guide's goaccess command counts the requests by status, client, day and hour",
+  async () => {
+    using folder = await Folder.create();
+    await using board = await Board.start();
+    const { program } = board;
+    await board.say("21.5");
+    await board.becomeStale();
+    await (await get(`${program.origin}/elsewhere?"quoted"`)).body?.cancel();
+    await board.goDown();
+    const log = `${folder.path}/log`;
+    await Deno.writeTextFile(log, program.stdout);
+
+    const report = `${folder.path}/report.html`;
+    const command = await guideCommands("journalctl", {
+      "journalctl -u datasensor -o cat": `cat ${log}`,
+      ".board/consumers/goaccess.conf": //
+        await copyExample(folder, "goaccess.conf", {}),
+      "report.html": report,
+    });
+    const { code, stderr } = await output("sh", ["-ec", command]);
+    assertEquals(code, 0, stderr);
+
+    const html = await Deno.readTextFile(report);
+    const [, json] = html.match(/json_data=(\{.*?\})<\/script>/s)!;
+    const { general, hosts, visit_time, status_codes } = JSON.parse(json!);
+    const lines = program.lines.filter((line) => line.includes("HTTP/"));
+    const [, client, day, hour] = lines[0]!.match(/(\S+) - - \[(\S+) (\d\d)/)!;
+    assertEquals(general.valid_requests, lines.length);
+    assertEquals(general.failed_requests, 0);
+    assertEquals(general.start_date, day);
+    assertEquals(hosts.data[0].data, client);
+    assertEquals(
+      visit_time.data.some(({ data }: { data: string }) => data === hour),
+      true,
+    );
+    for (const status of ["200", "404", "503"]) {
+      const logged = lines.filter((line) => line.endsWith(` ${status} -`));
+      assertEquals(countStatus(status_codes, status), logged.length, status);
+    }
+  },
+);
+
+interface Panel {
+  data: { data: string; hits: { count: number }; items?: Panel["data"] }[];
+}
+
+/** Returns how many responses of a status a panel of the report counts. */
+function countStatus(panel: Panel, status: string): number | undefined {
+  const rows = panel.data.flatMap(({ items = [] }) => items);
+  return rows.find(({ data }) => data.startsWith(status))?.hits.count;
+}

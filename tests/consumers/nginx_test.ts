@@ -1,0 +1,136 @@
+// nginx serves the board's reading over HTTPS to clients that have a password.
+
+import { assertEquals, assertMatch } from "@std/assert";
+import { Board } from "../helpers/board.ts";
+import { copyExample, guideCommands } from "../helpers/examples.ts";
+import { Folder } from "../helpers/files.ts";
+import { lacksAddress, lacksCommand, testUnless } from "../helpers/machine.ts";
+import { freePort } from "../helpers/network.ts";
+import { type Output, output, Process } from "../helpers/process.ts";
+import { lacksTerminal, Terminal } from "../helpers/terminal.ts";
+
+const PASSWORD = "correct horse";
+
+/** nginx with the example and with the files that the guide's commands make. */
+class Nginx extends Process {
+  static async start(folder: Folder, board: Board): Promise<Nginx> {
+    await Deno.chmod(folder.path, 0o755); // nginx reads as www-data
+    await createCredentials(folder);
+    const port = freePort();
+    const file = await copyExample(folder, "nginx.conf", {
+      " 443 ": ` 127.0.0.1:${port} `,
+      ":443 ": `:${port} `,
+      "/etc/nginx/": `${folder.path}/`,
+      "127.0.0.1:5000": board.host,
+    });
+    const main = `${folder.path}/main.conf`;
+    await Deno.writeTextFile(
+      main,
+      `daemon off;
+pid pid;
+events {}
+http {
+  access_log access.log;
+  client_body_temp_path body;
+  proxy_temp_path proxy;
+  fastcgi_temp_path fastcgi;
+  uwsgi_temp_path uwsgi;
+  scgi_temp_path scgi;
+  include ${file};
+}
+`,
+    );
+    const nginx = new Nginx(folder, port, main);
+    await nginx.waitFor(async () => (await nginx.curl("")).code !== 7);
+    return nginx;
+  }
+
+  private constructor(
+    readonly folder: Folder,
+    readonly port: number,
+    main: string,
+  ) {
+    const args = ["-p", folder.path, "-c", main, "-e", "stderr"];
+    super("nginx", args, { startsOthers: true });
+  }
+
+  /** Asks with the guide's certificate, and returns the body and the status. */
+  async curl(...args: string[]): Promise<Output> {
+    return await output("curl", [
+      ...["-sS", "-w", " %{http_code}"],
+      ...["--cacert", `${this.folder.path}/datasensor.crt`],
+      ...args.filter((arg) => arg !== ""),
+      `https://localhost:${this.port}/datasensor`,
+    ]);
+  }
+
+  /** Runs the guide's curl command, typing the password. */
+  async ask(password: string): Promise<string> {
+    const command = await guideCommands("curl --cacert", {
+      "datasensor.crt": `${this.folder.path}/datasensor.crt`,
+      "BOARD.local": `localhost:${this.port}`,
+    });
+    return await typePassword(command, password, 1);
+  }
+}
+
+/** Runs the guide's commands for the certificate and the password file. */
+async function createCredentials(folder: Folder): Promise<void> {
+  const commands = await guideCommands("sudo openssl", {
+    "sudo ": "",
+    "BOARD.local": "localhost",
+    "/etc/nginx/": `${folder.path}/`,
+  });
+  await typePassword(commands, PASSWORD, 2);
+}
+
+/** Runs commands on a terminal, types a password there, and returns the output. */
+async function typePassword(
+  commands: string,
+  password: string,
+  times: number,
+): Promise<string> {
+  await using terminal = await Terminal.run(["sh", "-ec", commands]);
+  for (let count = 1; count <= times; count++) {
+    await terminal.waitFor(() =>
+      terminal.stdout.match(/password.*?:/gi)?.length === count
+    );
+    await terminal.type(`${password}\n`);
+  }
+  const { code } = await terminal.end();
+  assertEquals(code, 0, terminal.stdout);
+  return terminal.stdout;
+}
+
+testUnless(
+  await lacksCommand("nginx") ?? await lacksCommand("openssl") ??
+    await lacksCommand("curl") ?? lacksTerminal ?? lacksAddress("::1"),
+  "nginx.conf serves the reading over HTTPS with a password, passes a 503 on, and answers 502 when the board is down",
+  async () => {
+    using folder = await Folder.create();
+    await using board = await Board.start();
+    await board.say("21.5");
+    await using nginx = await Nginx.start(folder, board);
+
+    assertMatch(await nginx.ask(PASSWORD), /"21\.5"\n?$/);
+    assertMatch(await nginx.ask("wrong"), /401 Authorization Required/);
+    assertMatch((await nginx.curl()).stdout, / 401$/);
+    const user = ["-u", `reader:${PASSWORD}`];
+    for (const family of ["-4", "-6"]) {
+      const { stdout, stderr } = await nginx.curl(family, ...user);
+      assertEquals(stdout, '"21.5" 200', stderr);
+    }
+
+    const elsewhere = await nginx.curl(...user, "--interface", "127.0.0.2");
+    assertEquals(elsewhere.stdout, '"21.5" 200');
+    const log = `${folder.path}/access.log`;
+    const logged = /^127\.0\.0\.2 - reader .* 200 /m;
+    await nginx.waitFor(async () => logged.test(await Deno.readTextFile(log)));
+    assertMatch((await board.log()).at(-1)!, /^127\.0\.0\.1 - - .* 200 -$/);
+
+    await board.becomeStale();
+    assertMatch((await nginx.curl(...user)).stdout, /^\{"type".*\} 503$/);
+    await board.goDown();
+    assertMatch((await nginx.curl(...user)).stdout, / 502$/);
+  },
+);

@@ -1,0 +1,83 @@
+// Node-RED runs the flow that reads the board.
+
+import { assertEquals, assertMatch } from "@std/assert";
+import { Board } from "../helpers/board.ts";
+import { copyExample, guideCommands } from "../helpers/examples.ts";
+import { Folder } from "../helpers/files.ts";
+import { lacksCommand, testUnless } from "../helpers/machine.ts";
+import { freePort, get } from "../helpers/network.ts";
+import { Process } from "../helpers/process.ts";
+
+/** Node-RED without its editor's user, running the flow. */
+class NodeRed extends Process {
+  readonly #port: number;
+
+  static async start(folder: Folder, host: string): Promise<NodeRed> {
+    const values = { "BOARD.local:5000": host };
+    const flow = await copyExample(folder, "node-red.json", values);
+    const path = ".board/consumers/node-red.json";
+    const command = await guideCommands("node-red", { [path]: flow });
+    return new NodeRed(folder, command.trim(), freePort());
+  }
+
+  private constructor(folder: Folder, command: string, port: number) {
+    const flags = `--no-telemetry --userDir ${folder.path} --port ${port}`;
+    super("sh", ["-c", `${command} ${flags}`], { startsOthers: true });
+    this.#port = port;
+  }
+
+  /** What the debug node has shown. */
+  get readings(): string[] {
+    return [...this.stdout.matchAll(/\[debug:reading\] (.*)/g)]
+      .map(([, reading]) => reading!);
+  }
+
+  /** Runs the flow, as a click on the inject node does. */
+  async inject(): Promise<void> {
+    const url = `http://127.0.0.1:${this.#port}/inject/datasensor-every-5-s`;
+    const response = await get(url, { method: "POST" });
+    assertEquals(await response.text(), "OK");
+  }
+}
+
+testUnless(
+  await lacksCommand("node-red"),
+  "node-red.json passes on each reading, and nothing when it is old or the board is down",
+  async () => {
+    using folder = await Folder.create();
+    await using board = await Board.start();
+    await board.say("21.5");
+    await using nodeRed = await NodeRed.start(folder, board.host);
+    await nodeRed.waitFor(() => nodeRed.stdout.includes("Started flows"));
+    const start = performance.now();
+    await nodeRed.waitFor(() => nodeRed.readings.length >= 1);
+    assertEquals(performance.now() - start < 4000, true); // not after 5 s
+    await board.becomeStale();
+    const before = (await board.log()).length;
+    await nodeRed.inject();
+    const lines = await board.program.waitForLines(before + 2);
+    assertMatch(lines.at(-1)!, /"GET \/datasensor HTTP\/1.1" 503 -$/);
+    await board.say("22");
+    await nodeRed.waitFor(() => nodeRed.readings.includes("22")); // after 5 s
+    await board.goDown();
+    await nodeRed.inject();
+    await nodeRed.waitFor(() => nodeRed.stdout.includes("ECONNREFUSED"));
+    assertEquals(new Set(nodeRed.readings), new Set(["21.5", "22"]));
+  },
+);
+
+testUnless(
+  await lacksCommand("node-red"),
+  "node-red.json passes on an object that the service answers with --json",
+  async () => {
+    using folder = await Folder.create();
+    await using board = await Board.start("--json");
+    await board.say('{"model":"Acurite-Tower","temperature_C":21.5}');
+    await using nodeRed = await NodeRed.start(folder, board.host);
+    await nodeRed.waitFor(() => nodeRed.stdout.includes("temperature_C"));
+    assertMatch(
+      nodeRed.stdout,
+      /\{ model: 'Acurite-Tower', temperature_C: 21\.5 \}/,
+    );
+  },
+);

@@ -1,0 +1,87 @@
+// A board for the programs that read it: live, with a dead sensor, or down.
+
+import { Folder } from "./files.ts";
+import { get } from "./network.ts";
+import { output, Process } from "./process.ts";
+import { Program } from "./program.ts";
+
+/** The program, reading from a sensor that can die. */
+export class Board implements AsyncDisposable {
+  readonly #folder: Folder;
+  readonly #isJson: boolean;
+  #sensor: Process | undefined;
+
+  /** Starts the program with `--stdin`; its readings expire after a second. */
+  static async start(...args: string[]): Promise<Board> {
+    await using stack = new AsyncDisposableStack();
+    const folder = stack.use(await Folder.create());
+    const fifo = `${folder.path}/datasensor`;
+    const { code, stderr } = await output("mkfifo", [fifo]);
+    if (code !== 0) throw new Error(stderr);
+    const wrap = ["sh", "-c", 'exec "$@" <>"$0"', fifo];
+    const flags = ["--stdin", "--max-age", "1", ...args];
+    const program = stack.use(await Program.start(flags, { wrap }));
+    stack.move(); // it is the board's now
+    return new Board(program, folder, args.includes("--json"));
+  }
+
+  private constructor(
+    readonly program: Program,
+    folder: Folder,
+    isJson: boolean,
+  ) {
+    this.#folder = folder;
+    this.#isJson = isJson;
+  }
+
+  /** Its address, without a scheme. */
+  get host(): string {
+    return `127.0.0.1:${this.program.port}`;
+  }
+
+  /** Starts a sensor that repeats a reading, and waits until it is served. */
+  async say(reading: string): Promise<void> {
+    await this.#sensor?.[Symbol.asyncDispose]();
+    this.#sensor = new Process("sh", [
+      "-c",
+      'while echo "$1"; do sleep 0.1; done >"$0"',
+      `${this.#folder.path}/datasensor`,
+      reading,
+    ], { startsOthers: true });
+    const answer = this.#isJson ? reading : JSON.stringify(reading);
+    await this.program.waitFor(async () =>
+      await (await get(this.program.url)).text() === answer
+    );
+  }
+
+  /** Kills the sensor, and waits until the board answers 503. */
+  async becomeStale(): Promise<void> {
+    await this.#sensor?.[Symbol.asyncDispose]();
+    await this.program.waitFor(async () => {
+      const response = await get(this.program.url);
+      await response.body?.cancel();
+      return response.status === 503;
+    });
+  }
+
+  /** Returns the access lines of all requests that were answered before. */
+  async log(): Promise<string[]> {
+    const { program } = this;
+    const marker = `?${crypto.randomUUID()}`;
+    await (await get(program.url + marker)).body?.cancel();
+    const find = () => program.lines.findIndex((line) => line.includes(marker));
+    await program.waitFor(() => find() >= 0);
+    return program.lines.slice(0, find());
+  }
+
+  /** Stops the program, so that connections are refused. */
+  async goDown(): Promise<void> {
+    await this.program.stop();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#sensor?.[Symbol.asyncDispose]();
+    await this.program[Symbol.asyncDispose]();
+    this.#folder.remove();
+  }
+}

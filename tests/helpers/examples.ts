@@ -1,0 +1,46 @@
+// The examples of the operator's guide: its files and its commands.
+
+import type { Folder } from "./files.ts";
+
+/** What stands for the placeholders of an example, by placeholder. */
+export type Values = Record<string, string>;
+
+/**
+ * Returns an example with its placeholders replaced.
+ *
+ * @throws {Error} If the example does not have one of them.
+ */
+function fill(example: string, values: Values): string {
+  let text = example;
+  for (const [placeholder, value] of Object.entries(values)) {
+    if (!text.includes(placeholder)) {
+      throw new Error(`No "${placeholder}" in ${example}`);
+    }
+    text = text.replaceAll(placeholder, value);
+  }
+  return text;
+}
+
+/** Writes a file of `.board/consumers` to a folder, and returns its path. */
+export async function copyExample(
+  folder: Folder,
+  name: string,
+  values: Values,
+): Promise<string> {
+  const example = await Deno.readTextFile(`.board/consumers/${name}`);
+  const path = `${folder.path}/${name}`;
+  await Deno.writeTextFile(path, fill(example, values));
+  return path;
+}
+
+/** Returns the block of commands in the guide that begins with these words. */
+export async function guideCommands(
+  start: string,
+  values: Values,
+): Promise<string> {
+  const guide = await Deno.readTextFile(".board/README.md");
+  for (const [, block] of guide.matchAll(/```sh\n(.*?)```/gs)) {
+    if (block!.startsWith(start)) return fill(block!, values);
+  }
+  throw new Error(`The guide has no commands that begin with "${start}"`);
+}
