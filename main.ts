@@ -19,13 +19,10 @@ const FLUSH_TIMEOUT_MS = 900;
 async function run(args: string[]): Promise<number> {
   const command = parseCommand(args);
   if (command.kind === "serve") return await serve(command.config);
-  if (command.kind === "print") {
-    await print(Deno.stdout, command.text);
-    return 0;
-  }
+  const { kind, text } = command;
+  if (kind === "print") return await print(Deno.stdout, text, 0);
   const style = args.includes("--journal") ? "journal" : "plain";
-  await print(Deno.stderr, withPriority(command.text, "ERROR", style));
-  return 2;
+  return await print(Deno.stderr, withPriority(text, "ERROR", style), 2);
 }
 
 async function serve(config: Config): Promise<number> {
@@ -50,8 +47,10 @@ async function serve(config: Config): Promise<number> {
     return 0;
   } catch (error) {
     await withTimeout(flush());
-    await print(Deno.stderr, withPriority(explain(error), "ERROR", style));
-    return 1;
+    const text = error instanceof ListenError
+      ? error.message
+      : String(error instanceof Error ? error.stack : error);
+    return await print(Deno.stderr, withPriority(text, "ERROR", style), 1);
   } finally {
     await withTimeout(flush());
   }
@@ -63,27 +62,21 @@ async function serve(config: Config): Promise<number> {
  */
 function catchUncaught(): AbortSignal {
   const controller = new AbortController();
-  addEventListener("error", (event) => {
+  const stop = (event: Event, error: unknown) => {
     event.preventDefault();
-    controller.abort(event.error);
-  });
-  addEventListener("unhandledrejection", (event) => {
-    event.preventDefault();
-    controller.abort(event.reason);
-  });
+    controller.abort(error);
+  };
+  addEventListener("error", (event) => stop(event, event.error));
+  addEventListener("unhandledrejection", (event) => stop(event, event.reason));
   return controller.signal;
 }
 
-function explain(error: unknown): string {
-  if (error instanceof ListenError) return `${error.message}\n${error.advice}`;
-  return String(error instanceof Error ? error.stack : error);
-}
-
-/** Prints a text, unless nobody reads it in time. */
-async function print(stream: typeof Deno.stdout, text: string): Promise<void> {
+/** Prints a text, unless nobody reads it in time, and returns the exit code. */
+async function print(stream: typeof Deno.stdout, text: string, code: number) {
   const writer = new LineWriter((bytes) => stream.write(bytes), () => {});
   writer.write(text);
   await withTimeout(writer.flush());
+  return code;
 }
 
 async function withTimeout(flushed: Promise<void>): Promise<void> {

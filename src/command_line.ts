@@ -29,9 +29,6 @@ Serves a sensor reading as JSON over HTTP, at /datasensor.
   -h, --help           print this help
   --version            print the version`;
 
-/** The addresses that the program is permitted to listen on. */
-const HOSTNAMES = ["0.0.0.0", "::", "127.0.0.1", "::1", "localhost"];
-
 interface Flag {
   /** Describes a valid value, if the flag takes one. */
   value?: string;
@@ -42,15 +39,18 @@ interface Flag {
 const FLAGS: Record<string, Flag> = {
   "--host": {
     value: "0.0.0.0, ::, 127.0.0.1, ::1 or localhost",
+    // The program has no permission to listen on any other
     parse: (hostname) =>
-      HOSTNAMES.includes(hostname) ? { hostname } : undefined,
+      /^(0\.0\.0\.0|::1?|127\.0\.0\.1|localhost)$/.test(hostname)
+        ? { hostname }
+        : undefined,
   },
   "--port": {
     value: "a whole number from 0 to 65535",
-    parse: (value) => {
-      const port = /^\d+$/.test(value) ? Number(value) : Infinity;
-      return port <= 65535 ? { port } : undefined;
-    },
+    parse: (value) =>
+      /^\d+$/.test(value) && Number(value) <= 65535
+        ? { port: Number(value) }
+        : undefined,
   },
   "--message": {
     value: "a text",
@@ -60,10 +60,10 @@ const FLAGS: Record<string, Flag> = {
   "--json": { parse: () => ({ json: true }) },
   "--max-age": {
     value: "a number above 0, such as 15 or 0.5",
-    parse: (value) => {
-      const maxAge = /^\d+(\.\d+)?$/.test(value) ? Number(value) : 0;
-      return maxAge > 0 ? { maxAge } : undefined;
-    },
+    parse: (value) =>
+      /^\d+(\.\d+)?$/.test(value) && Number(value) > 0
+        ? { maxAge: Number(value) }
+        : undefined,
   },
   "--cors": { parse: () => ({ cors: true }) },
   "--journal": { parse: () => ({ journal: true }) },

@@ -1,9 +1,12 @@
 // The resource: a request in, a response out.
 
+import { STATUS_TEXT } from "@std/http/status";
 import { PATH } from "./config.ts";
-import { commonFields, createProblem, type Fields } from "./problem.ts";
 import { requestTarget } from "./request_target.ts";
 import type { Reading, Sensor } from "./sensor.ts";
+
+/** Header fields by name. */
+type Fields = Record<string, string>;
 
 /** Answers a request. Throws only if it has a bug. */
 export type Handler = (request: Request) => Response;
@@ -55,8 +58,8 @@ export function createHandler(sensor: Sensor, cors: boolean): Handler {
 
 /** Whether a target is the resource's path (RFC 3986, section 6.2.2.2). */
 function isResource(target: string): boolean {
+  if (target === PATH) return true;
   const [path = ""] = target.split("?", 1);
-  if (path === PATH) return true;
   try {
     return decodeURIComponent(path) === PATH;
   } catch {
@@ -81,4 +84,26 @@ function createOptions(fields: Fields, cors: boolean): Response {
   };
   const headers = { ...fields, allow: METHODS, ...(cors && preflight) };
   return new Response(null, { status: 204, headers });
+}
+
+/** Returns the header fields that every response has. */
+export function commonFields(cors: boolean): Fields {
+  return {
+    // A cached response could be mistaken for a current one
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    ...(cors && { "access-control-allow-origin": "*" }),
+  };
+}
+
+/** Creates an error response with problem details (RFC 9457, section 3). */
+export function createProblem(
+  status: 400 | 404 | 405 | 500 | 503,
+  detail: string,
+  fields: Fields,
+): Response {
+  const title = STATUS_TEXT[status];
+  const body = { type: "about:blank", title, status, detail };
+  const headers = { ...fields, "content-type": "application/problem+json" };
+  return new Response(JSON.stringify(body), { status, headers });
 }

@@ -1,46 +1,41 @@
-// The buffer that lines wait in, which never makes a request wait.
+// The buffer between the requests and a slow console.
 
 import { delay } from "./delay.ts";
 
 /**
- * How many bytes of lines wait at most, besides those that are being written.
- * The system gives memory for what is used of it.
+ * How many bytes of lines can wait, besides those that are being written. The
+ * system allocates memory only for what is used of it.
  */
 export const CAPACITY = 8 * 1024 * 1024;
 
 const COLLECT_MS = 100; // before a few lines are written together
-const WRITE_LENGTH = 64 * 1024; // so many bytes of lines are written at once
-const RETRY_MS = 500; // before a sink that failed is tried again
+const WRITE_LENGTH = 64 * 1024; // bytes of lines that are written at once
+const RETRY_MS = 500; // after the sink has failed
 const LF = 0x0a;
 
-/** Takes bytes and returns how many it took, as `Deno.stdout.write` does. */
+/** Writes bytes and returns how many it wrote, as `Deno.stdout.write` does. */
 export type Sink = (bytes: Uint8Array) => Promise<number>;
 
-/**
- * Writes lines without anybody waiting for it, many at once. Those that come
- * while the buffer is full are dropped and counted.
- */
+/** Writes lines in batches. Lines that arrive while it is full are dropped. */
 export class LineWriter {
-  readonly #sink: Sink;
-  readonly #onDropped: (count: number) => void;
   readonly #encoder = new TextEncoder();
   #filling = new Uint8Array(CAPACITY);
-  #emptying = new Uint8Array(CAPACITY); // what the sink is taking
-  #length = 0; // of what is in #filling
+  #emptying = new Uint8Array(CAPACITY); // what the sink is writing
+  #length = 0; // of the lines in #filling
   #dropped = 0;
   #isCollecting = false;
   #writing: Promise<void> | undefined;
 
   /**
-   * @param sink When it fails, it is tried again.
-   * @param onDropped Is told, once there is room, how many lines were dropped.
+   * @param sink Is tried again when it fails.
+   * @param onDropped Receives the count of dropped lines once there is room.
    */
-  constructor(sink: Sink, onDropped: (count: number) => void) {
-    this.#sink = sink;
-    this.#onDropped = onDropped;
-  }
+  constructor(
+    readonly sink: Sink,
+    readonly onDropped: (count: number) => void,
+  ) {}
 
-  /** Takes a line, without its end. It never waits and never throws. */
+  /** Adds a line, without its end. Never blocks and never throws. */
   write(line: string): void {
     const room = this.#filling.subarray(this.#length);
     const { read, written } = this.#encoder.encodeInto(`${line}\n`, room);
@@ -51,13 +46,13 @@ export class LineWriter {
     if (!this.#isCollecting) this.#collect();
   }
 
-  /** Resolves when every line so far is written. */
+  /** Resolves once all lines are written. */
   async flush(): Promise<void> {
     this.#start();
     await this.#writing;
   }
 
-  /** Awaited by nobody: while the sink is stuck, promises would pile up. */
+  /** Is not awaited: while the sink is stuck, promises would pile up. */
   async #collect(): Promise<void> {
     this.#isCollecting = true;
     await delay(COLLECT_MS);
@@ -76,16 +71,16 @@ export class LineWriter {
       [this.#filling, this.#emptying] = [this.#emptying, this.#filling];
       this.#length = 0;
       if (this.#dropped > 0) {
-        this.#onDropped(this.#dropped);
+        this.onDropped(this.#dropped);
         this.#dropped = 0;
       }
       while (bytes.length > 0) {
         try {
           const end = bytes.indexOf(LF, chunk - 1) + 1 || bytes.length;
-          bytes = bytes.subarray(await this.#sink(bytes.subarray(0, end)));
+          bytes = bytes.subarray(await this.sink(bytes.subarray(0, end)));
         } catch {
-          // The disk is full, or the reader is gone. What was written is not
-          // told and comes again: of these bytes, a line at most
+          // The disk is full, or the reader is gone. A failed write does not
+          // say how much it wrote: these bytes are retried, now line by line
           chunk = 1;
           await delay(RETRY_MS);
         }

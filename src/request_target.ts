@@ -18,10 +18,12 @@ const AUTHORITY =
  * a check, or the target itself if it has an authority. `new URL` would throw,
  * or change the path.
  */
-export function requestTarget({ url, headers }: Request): string | undefined {
+export function requestTarget(request: Request): string | undefined {
+  const { url } = request;
   const plain = PLAIN_URL.exec(url);
   if (plain) return plain[1];
-  if (!AUTHORITY.test(headers.get("host") ?? "")) return undefined;
+  // Deno creates the headers when they are read, which takes 2 µs
+  if (!AUTHORITY.test(request.headers.get("host") ?? "")) return undefined;
   const [, authority = "", target = ""] =
     url.match(/^[^:]+:\/\/([^/?#]*)(.*)$/s) ?? [];
   if (!AUTHORITY.test(authority)) return undefined;

@@ -12,10 +12,8 @@ export interface Reading {
   readonly time?: number;
 }
 
-/** There is no reading at the moment; the sentence says why. */
-export interface Unavailable {
-  readonly unavailable: string;
-}
+/** A sentence that says why there is no reading at the moment. */
+export type Unavailable = { readonly unavailable: string };
 
 /** Returns the current reading: the same object until the next one arrives. */
 export type Sensor = () => Reading | Unavailable;
@@ -26,9 +24,7 @@ type Input = Pick<typeof Deno.stdin, "read">;
 /** The length of the longest reading, in bytes, without its line end. */
 export const MAX_LENGTH = 64 * 1024;
 
-/** The pause between two reads: an endless input leaves time for requests. */
-const READ_PAUSE_MS = 5;
-
+const READ_PAUSE_MS = 5; // so that an endless input leaves time for requests
 const [LF, CR, SPACE] = [0x0a, 0x0d, 0x20] as const;
 
 /**
@@ -79,56 +75,44 @@ export function createInputSensor(
  * those that arrive together: nobody could have requested the others. Skips
  * blank lines, and warns once of consecutive lines that are invalid.
  */
-async function* readReadings(
-  input: Input,
-  isJson: boolean,
-  logger: Logger,
-): AsyncGenerator<string> {
+async function* readReadings(input: Input, isJson: boolean, logger: Logger) {
   const buffer = new Uint8Array(MAX_LENGTH + 1);
   let length = 0; // of the incomplete line at the start of the buffer
   let isTooLong = false; // that line
-  let problem = ""; // of the line before
-  const drop = (reason: string) => {
-    if (reason !== problem) logger.warn(`Dropped a reading ${reason}`);
-    problem = reason;
+  let lastProblem = ""; // of consecutive invalid lines
+  const drop = (problem: string) => {
+    if (problem !== lastProblem) logger.warn(`Dropped a reading ${problem}`);
+    lastProblem = problem;
   };
-  const parseLast = (lines: Uint8Array): string | undefined => {
-    let last: Uint8Array | undefined;
-    for (const line of splitLines(lines)) {
-      if (isJson && !isJsonText(line)) {
-        drop("that is not JSON");
-        continue;
-      }
-      last = line;
-      problem = "";
-    }
-    if (!last) return undefined;
-    const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(last);
-    return isJson ? text : JSON.stringify(text);
-  };
-
-  for (;;) {
-    const count = await input.read(buffer.subarray(length));
-    if (count === null) break;
-    length += count;
-    const end = buffer.lastIndexOf(LF, length - 1) + 1;
+  for (let count: number | null = 0; count !== null;) {
+    count = await input.read(buffer.subarray(length));
+    length += count ?? 0;
+    const bytes = buffer.subarray(0, length);
+    // The end of the input is the end of its last line
+    const end = count === null ? length : bytes.lastIndexOf(LF) + 1;
     if (end > 0) {
-      const start = isTooLong ? buffer.indexOf(LF) + 1 : 0;
-      const reading = parseLast(buffer.subarray(start, end));
-      if (reading !== undefined) yield reading;
+      const start = isTooLong ? bytes.indexOf(LF) + 1 : 0;
+      let reading: Uint8Array | undefined;
+      for (const line of splitLines(bytes.subarray(start, end))) {
+        const isValid = !isJson || isJsonText(line);
+        if (isValid) reading = line;
+        if (isValid) lastProblem = "";
+        else drop("that is not JSON");
+      }
+      if (reading) {
+        yield isJson ? decode(reading) : JSON.stringify(decode(reading));
+      }
       buffer.copyWithin(0, end, length);
       length -= end;
       isTooLong = false;
     }
-    if (length === buffer.length) {
+    if (length > MAX_LENGTH) {
       drop(`longer than ${MAX_LENGTH} bytes`);
       isTooLong = true;
     }
     if (isTooLong) length = 0;
     await delay(READ_PAUSE_MS);
   }
-  const reading = parseLast(buffer.subarray(0, length));
-  if (reading !== undefined) yield reading;
 }
 
 /** Yields the lines that are not blank, without their ends. */
@@ -144,11 +128,14 @@ function* splitLines(bytes: Uint8Array): Generator<Uint8Array> {
 
 /** Whether a line is a JSON text, which is UTF-8 (RFC 8259, section 8.1). */
 function isJsonText(line: Uint8Array): boolean {
-  const options = { fatal: true, ignoreBOM: true };
   try {
-    JSON.parse(new TextDecoder("utf-8", options).decode(line));
+    JSON.parse(decode(line, { fatal: true }));
     return true;
   } catch {
     return false;
   }
+}
+
+function decode(line: Uint8Array, options?: TextDecoderOptions): string {
+  return new TextDecoder("utf-8", { ignoreBOM: true, ...options }).decode(line);
 }

@@ -3,32 +3,18 @@
 import type { Logger } from "@std/log/logger";
 import type { Config } from "./config.ts";
 import { delay } from "./delay.ts";
-import { commonFields, createProblem } from "./problem.ts";
+import { commonFields, createProblem } from "./handler.ts";
 import { formatStartReport, ListenError } from "./startup.ts";
 
-/** How long running requests may take once the service stops. */
-const SHUTDOWN_TIMEOUT_MS = 1800;
-
-/** The longest pause before the server listens again after a failed accept. */
-const MAX_ACCEPT_BACKOFF_MS = 8;
-
-/** The longest pause before the server tries again to listen. */
-const MAX_LISTEN_BACKOFF_MS = 1000;
-
-/** After this time without a failure, the next one is the first of a new run. */
-const BACKOFF_RESET_MS = 10_000;
-
-/** How often a failure that lasts is logged. */
-const REMINDER_MS = 60_000;
+const SHUTDOWN_TIMEOUT_MS = 1800; // for running requests
+const ACCEPT_RETRY_MS = 8; // after accept has failed
+const LISTEN_RETRY_MS = 200; // after listen has failed
+const REMINDER_MS = 60_000; // between two logs of the same failure
+const MEMORY_LIMIT_BYTES = 192e6; // twice what the process needs at most
+const MEMORY_GROWTH_BYTES = 64e6; // if it stays larger after an attack
 
 /** How often memory is checked: an idle process should rarely wake up. */
 export const MEMORY_CHECK_MS = 500;
-
-/** The memory that the process may always use: twice what it needs at most. */
-const MEMORY_LIMIT_BYTES = 192e6;
-
-/** The growth allowed if closed connections have left the process larger. */
-const MEMORY_GROWTH_BYTES = 64e6;
 
 /** The functions of the system that the server calls; tests replace them. */
 export const SYSTEM = {
@@ -74,7 +60,7 @@ export async function runServer(
     try {
       return system.serve({ ...options, signal: connections.signal });
     } catch (error) {
-      throw new ListenError(error, options);
+      throw new ListenError(error, hostname, options.port);
     }
   }
 
@@ -90,7 +76,7 @@ export async function runServer(
       } catch (error) {
         if (signal.aborted) return;
         connections.abort(); // frees their descriptors and memory
-        await outage.wait(error);
+        await outage.retry(error);
       }
     }
   }
@@ -98,57 +84,41 @@ export async function runServer(
 
 /** Logs why the server does not listen, and waits before it tries again. */
 class Outage {
-  readonly #logger: Logger;
-  readonly #system: typeof SYSTEM;
   readonly #loggedAt = new Map<string, number>(); // by message
-  #failures = 0;
-  #lastFailure = -Infinity;
   #deafSince: number | undefined;
 
-  constructor(logger: Logger, system: typeof SYSTEM) {
-    this.#logger = logger;
-    this.#system = system;
-  }
+  constructor(readonly logger: Logger, readonly system: typeof SYSTEM) {}
 
-  /** Logs a failure unless it is known, and waits with exponential backoff. */
-  async wait(error: unknown): Promise<void> {
-    const now = this.#system.now();
-    if (now - this.#lastFailure > BACKOFF_RESET_MS) {
-      this.#failures = 0;
-      this.#loggedAt.clear();
-    }
-    this.#lastFailure = now;
+  /** Logs a failure, but the same one only once a minute. */
+  async retry(error: unknown): Promise<void> {
+    const now = this.system.now();
     const isDeaf = error instanceof ListenError;
     if (isDeaf) this.#deafSince ??= now;
     const message = isDeaf
-      ? error.message
+      ? error.message.split("\n", 1)[0]!
       : `Closed all connections to listen again after "${error}"`;
     if (now - (this.#loggedAt.get(message) ?? -Infinity) >= REMINDER_MS) {
-      this.#logger.warn(message);
+      this.logger.warn(message);
       this.#loggedAt.set(message, now);
     }
-    const longest = isDeaf ? MAX_LISTEN_BACKOFF_MS : MAX_ACCEPT_BACKOFF_MS;
-    await this.#system.delay(Math.min(2 ** this.#failures++, longest));
+    await this.system.delay(isDeaf ? LISTEN_RETRY_MS : ACCEPT_RETRY_MS);
   }
 
-  /** Logs that the server listens again, if that had failed. */
+  /** Logs that the server listens again, if it could not. */
   end(): void {
     if (this.#deafSince === undefined) return;
-    const seconds = (this.#system.now() - this.#deafSince) / 1000;
-    this.#logger.warn(`Listening again after ${seconds.toFixed(1)} s`);
+    const seconds = (this.system.now() - this.#deafSince) / 1000;
+    this.logger.warn(`Listening again after ${seconds.toFixed(1)} s`);
     this.#deafSince = undefined;
+    this.#loggedAt.clear();
   }
 }
 
 /**
  * Throws when the process has grown too large. A single HTTP/2 connection can
- * take any amount of memory: empty DATA frames are not flow-controlled, and
- * Deno.serve keeps them for as long as their stream is open.
+ * take any amount of memory: Deno.serve keeps all empty DATA frames of a stream.
  */
-async function watchMemory(
-  signal: AbortSignal,
-  system: typeof SYSTEM,
-): Promise<void> {
+async function watchMemory(signal: AbortSignal, system: typeof SYSTEM) {
   let limit: number | undefined;
   while (!signal.aborted) {
     await system.delay(MEMORY_CHECK_MS);

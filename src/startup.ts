@@ -1,35 +1,22 @@
 // What the operator reads at the start: the addresses, or why there are none.
 
-import { type Config, PATH } from "./config.ts";
+import { PATH } from "./config.ts";
 
 /** Why Deno.serve throws and what to do about it, by the error's name. */
-const REASONS: Record<string, [reason: string, advice: string]> = {
-  AddrInUse: [
-    "another program uses the port",
-    "Stop that program, or choose another port with --port",
-  ],
-  PermissionDenied: [
-    "the system reserves that port for privileged users",
-    "Choose a port from 1024 on with --port",
-  ],
+const REASONS: Record<string, string> = {
+  AddrInUse: `another program uses the port
+Stop that program, or choose another port with --port`,
+  PermissionDenied: `the system reserves that port for privileged users
+Choose a port from 1024 on with --port`,
 };
 
-const OTHER_HOST = "Choose another address with --host, or leave it out";
-
-/** The service cannot listen: the message says why, the advice what to do. */
+/** The service cannot listen: a line says why, another one what to do. */
 export class ListenError extends Error {
-  override readonly name = "ListenError";
-  readonly advice: string;
-
   /** Explains what Deno.serve threw. */
-  constructor(
-    cause: unknown,
-    { hostname, port }: Pick<Config, "hostname" | "port">,
-  ) {
-    const name = cause instanceof Error ? cause.name : "";
-    const [reason, advice] = REASONS[name] ?? [`${cause}`, OTHER_HOST];
+  constructor(cause: unknown, hostname: string, port: number) {
+    const reason = REASONS[cause instanceof Error ? cause.name : ""] ??
+      `${cause}\nChoose another address with --host, or leave it out`;
     super(`Cannot listen on "${hostname}", port ${port}: ${reason}`);
-    this.advice = advice;
   }
 }
 

@@ -2,10 +2,7 @@
 
 import { delay } from "./delay.ts";
 
-/**
- * Signals within this time count as one request to stop: a task runner forwards
- * the Ctrl+C that the terminal has already sent.
- */
+// A task runner forwards the Ctrl+C that the terminal has already sent
 const SIGNAL_DEBOUNCE_MS = 500;
 
 /**
