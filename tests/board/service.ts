@@ -46,7 +46,7 @@ sudo chmod +x /usr/local/bin/editor`);
 
 /** Returns the drop-in that sets the flags, as the guide has one for IPv6. */
 function dropInWith(flags: string): string {
-  return guide.block("--no-debug --host ::").replace("--host ::", flags);
+  return guide.block("--journal --host ::").replace("--host ::", flags);
 }
 
 /** Removes the drop-in, with the guide's commands. */
@@ -171,7 +171,7 @@ sudo systemd-run --unit=other /usr/local/bin/datasensor --message other`);
   async "an edited --host is obeyed"(board) {
     const ask = "curl -sS http://[::1]:5000/datasensor";
     assertEquals((await board.attempt(ask)).code, 7); // refused
-    await edit(board, guide.block("--no-debug --host ::"));
+    await edit(board, guide.block("--journal --host ::"));
     await board.waitForAnswer("200");
     assertEquals(await board.run(ask), '"Sensor data"');
   },
