@@ -78,7 +78,7 @@ async function sendReferences(port: number): Promise<void> {
   await delay(ATTACK_LIMIT_MS / 4); // holds what it has taken
 }
 
-const ATTACKS: Record<string, (port: number) => Promise<unknown>> = {
+const CLIENTS: Record<string, (port: number) => Promise<unknown>> = {
   "empty frames of a GET": (port) => sendEmptyFrames(port, "GET"),
   "empty frames of a POST": (port) => sendEmptyFrames(port, "POST"),
   "references to the header table": (port) =>
@@ -99,7 +99,7 @@ async function attack(board: Board, name: string, how: string): Promise<void> {
   ], { env: board.environment });
   await sampler.waitFor(() => sampler.stdout.includes("VmHWM"));
   const begin = performance.now();
-  await ATTACKS[name]!(board.port(5000));
+  await CLIENTS[name]!(board.port(5000));
   const end = performance.now();
   let answer = "";
   while (!answer.startsWith("200")) {
@@ -124,7 +124,7 @@ async function attack(board: Board, name: string, how: string): Promise<void> {
 
 /** Attacks on the unit's service. */
 const ON_UNIT: Checks = Object.fromEntries(
-  Object.keys(ATTACKS).map((name) => [
+  Object.keys(CLIENTS).map((name) => [
     `the unit survives ${name}`,
     async (board) => {
       await board.run("sudo systemctl restart datasensor");
@@ -136,7 +136,7 @@ const ON_UNIT: Checks = Object.fromEntries(
 
 /** Attacks on the service that is started by hand. */
 const ON_PROGRAM: Checks = Object.fromEntries(
-  Object.keys(ATTACKS).map((name) => [
+  Object.keys(CLIENTS).map((name) => [
     `started by hand, it survives ${name}`,
     async (board) => {
       await board.run("sudo systemctl stop datasensor");
@@ -148,5 +148,5 @@ const ON_PROGRAM: Checks = Object.fromEntries(
   ]),
 );
 
-/** The checks of what a hostile client may take. */
-export const ATTACKED: Checks = { ...ON_UNIT, ...ON_PROGRAM };
+/** The checks of what hostile clients can take. */
+export const ATTACKS: Checks = { ...ON_UNIT, ...ON_PROGRAM };

@@ -4,6 +4,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { send } from "../helpers/network.ts";
 import { HALF_BODY } from "../helpers/requests.ts";
+import { Process } from "../helpers/process.ts";
 import { waitFor } from "../helpers/wait.ts";
 import type { Board } from "./board.ts";
 import { Guide } from "./guide.ts";
@@ -31,6 +32,10 @@ export async function journal(
   return (await board.run(command)).split("\n");
 }
 
+function countRequests(lines: string[]): number {
+  return lines.filter((line) => line.includes("HTTP/1.1")).length;
+}
+
 /** Edits the drop-in, and restarts the service, with the guide's commands. */
 export async function edit(board: Board, dropIn: string): Promise<void> {
   // An editor that puts these lines between the first two comments
@@ -46,7 +51,7 @@ sudo chmod +x /usr/local/bin/editor`);
 
 /** Returns the drop-in that sets the flags, as the guide has one for IPv6. */
 function dropInWith(flags: string): string {
-  return guide.block("--no-debug --host ::").replace("--host ::", flags);
+  return guide.block("--journal --host ::").replace("--host ::", flags);
 }
 
 /** Removes the drop-in, with the guide's commands. */
@@ -114,10 +119,10 @@ export const SERVICE: Checks = {
   async "the service stops within 3 s, and has logged every request"(board) {
     const port = board.port(5000);
     const url = `http://127.0.0.1:${port}/datasensor`;
-    const ids = Array.from({ length: 200 }, (_, index) => `?id=${index};`);
+    const ids = Array.from({ length: 100 }, (_, index) => `?id=${index};`);
     using busy = await Deno.connect({ port });
     await send(busy, new TextEncoder().encode(HALF_BODY));
-    await Promise.all(ids.map(async (id) => (await fetch(url + id)).text()));
+    for (const id of ids) await (await fetch(url + id)).text();
     await board.run("sudo systemctl stop datasensor");
     assertEquals(await property(board, "Result"), "success");
     const begin = await property(board, "ActiveExitTimestampMonotonic");
@@ -136,7 +141,9 @@ export const SERVICE: Checks = {
     await board.run("rm datasensor-aarch64");
     await board.compute(guide.block("scp -r"));
     const before = await board.read("stat -c %i /usr/local/bin/datasensor");
-    await board.run(guide.block("/usr/local/bin/datasensor\nsudo systemctl r"));
+    await board.run(
+      guide.block(".service /etc/systemd/system/\nsudo systemctl daemon"),
+    );
     await board.waitForAnswer("200");
     const pid = await property(board, "MainPID");
     const running = await board.read(`sudo stat -Lc %i /proc/${pid}/exe`);
@@ -171,7 +178,7 @@ sudo systemd-run --unit=other /usr/local/bin/datasensor --message other`);
   async "an edited --host is obeyed"(board) {
     const ask = "curl -sS http://[::1]:5000/datasensor";
     assertEquals((await board.attempt(ask)).code, 7); // refused
-    await edit(board, guide.block("--no-debug --host ::"));
+    await edit(board, guide.block("--journal --host ::"));
     await board.waitForAnswer("200");
     assertEquals(await board.run(ask), '"Sensor data"');
   },
@@ -187,6 +194,27 @@ sudo systemd-run --unit=other /usr/local/bin/datasensor --message other`);
   async "it answers after a reboot, on port 80 still"(board) {
     await board.reboot();
     await board.waitForAnswer("200", 80);
+    await removeDropIn(board);
+    await board.waitForAnswer("200");
+  },
+
+  async "the guide's commands show the log, and its drop-in turns it off"(
+    board,
+  ) {
+    const env = board.environment;
+    const command = guide.line("# follow new lines");
+    await using follower = new Process("ssh", ["board", command], { env });
+    await follower.waitFor(async () => {
+      await board.answer();
+      return follower.stdout.includes("GET /datasensor");
+    });
+    assertMatch(await board.run(guide.line("# size")), /take up .*M in the/);
+
+    await edit(board, guide.block("StandardOutput=null"));
+    const before = await journal(board);
+    await board.waitForAnswer("200");
+    const after = await journal(board);
+    assertEquals(countRequests(after), countRequests(before));
     await removeDropIn(board);
     await board.waitForAnswer("200");
   },
