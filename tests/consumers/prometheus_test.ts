@@ -186,7 +186,7 @@ testUnless(
 
 testUnless(
   await lacksCommand("promtool"),
-  "prometheus_rules.yml alerts when a reading is older than 60 s",
+  "prometheus_rules.yml alerts when a reading is older than 60 s, but not for other probes",
   async () => {
     using folder = await Folder.create();
     await copyExample(folder, "prometheus_rules.yml", {});
@@ -198,12 +198,18 @@ tests:
     input_series:
       - series: probe_http_last_modified_timestamp_seconds{job="datasensor"}
         values: "0x70"
+      - series: probe_http_last_modified_timestamp_seconds{job="website"}
+        values: "0x70"
+      - series: probe_success{job="website"}
+        values: "0x70"
     alert_rule_test:
       - eval_time: 60s
         alertname: DatasensorReadingOld
       - eval_time: 61s
         alertname: DatasensorReadingOld
         exp_alerts: [exp_labels: { job: datasensor }]
+      - eval_time: 61s
+        alertname: DatasensorReadingMissing
 `;
     const path = `${folder.path}/tests.yml`;
     await Deno.writeTextFile(path, tests);
