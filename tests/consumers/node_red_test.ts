@@ -17,7 +17,7 @@ class NodeRed extends Process {
     const values = { "BOARD.local:5000": host };
     const flow = await copyExample(folder, "node-red.json", values);
     const path = ".board/consumers/node-red.json";
-    const command = await guideCommands("node-red", { [path]: flow });
+    const command = await guideCommands(path, { [path]: flow });
     return new NodeRed(folder, command.trim(), freePort());
   }
 
