@@ -4,7 +4,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { Board } from "../helpers/board.ts";
 import { copyExample, guideCommands } from "../helpers/examples.ts";
 import { Folder } from "../helpers/files.ts";
-import { lacksCommand, testUnless } from "../helpers/machine.ts";
+import { lacksCommands, testUnless } from "../helpers/machine.ts";
 import { freePort } from "../helpers/network.ts";
 import { output, Process } from "../helpers/process.ts";
 
@@ -89,11 +89,8 @@ class Loop extends Process {
   }
 }
 
-const lacksMosquitto = await lacksCommand("mosquitto") ??
-  await lacksCommand("mosquitto_pub") ?? await lacksCommand("curl");
-
 testUnless(
-  lacksMosquitto,
+  await lacksCommands("mosquitto", "mosquitto_pub", "curl", "stdbuf"),
   "mosquitto.sh publishes each reading, and nothing when it is old or the board is down or silent",
   async () => {
     await using broker = await Broker.start();
