@@ -109,7 +109,7 @@ testUnless(
   "nginx.conf serves the reading over HTTPS with a password, passes a 503 on, and answers 502 when the board is down",
   async () => {
     using folder = await Folder.create();
-    await using board = await Board.start();
+    await using board = await Board.start("--host", "127.0.0.1");
     await board.say("21.5");
     await using nginx = await Nginx.start(folder, board);
 
@@ -128,6 +128,9 @@ testUnless(
     const logged = /^127\.0\.0\.2 - reader .* 200 /m;
     await nginx.waitFor(async () => logged.test(await Deno.readTextFile(log)));
     assertMatch((await board.log()).at(-1)!, /^127\.0\.0\.1 - - .* 200 -$/);
+
+    const bypass = `http://127.0.0.2:${board.program.port}/datasensor`;
+    assertEquals((await output("curl", [bypass])).code, 7);
 
     await board.becomeStale();
     assertMatch((await nginx.curl(...user)).stdout, /^\{"type".*\} 503$/);
