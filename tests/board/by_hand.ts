@@ -8,11 +8,11 @@
  */
 
 import { assertEquals, assertMatch } from "@std/assert";
+import { Guide } from "../helpers/guide.ts";
 import { Process } from "../helpers/process.ts";
 import { Terminal } from "../helpers/terminal.ts";
 import { waitFor } from "../helpers/wait.ts";
 import type { Board } from "./board.ts";
-import { Guide } from "./guide.ts";
 import { type Checks, property } from "./service.ts";
 
 const readme = await Guide.read("README.md");

@@ -1,9 +1,9 @@
 // What the guide promises of sensors, checked on a board in the guide's order.
 
 import { assertEquals, assertMatch } from "@std/assert";
+import { Guide } from "../helpers/guide.ts";
 import { waitFor } from "../helpers/wait.ts";
 import type { Board } from "./board.ts";
-import { Guide } from "./guide.ts";
 import {
   type Checks,
   edit,

@@ -2,12 +2,12 @@
 // order: each check leaves the service running.
 
 import { assertEquals, assertMatch } from "@std/assert";
+import { Guide } from "../helpers/guide.ts";
 import { send } from "../helpers/network.ts";
 import { HALF_BODY } from "../helpers/requests.ts";
 import { Process } from "../helpers/process.ts";
 import { waitFor } from "../helpers/wait.ts";
 import type { Board } from "./board.ts";
-import { Guide } from "./guide.ts";
 
 /** Checks by name. */
 export type Checks = Record<string, (board: Board) => Promise<void>>;

@@ -3,7 +3,7 @@
 import { assertMatch } from "@std/assert";
 import { guideCommands } from "../helpers/examples.ts";
 import {
-  lacksCommand,
+  lacksCommands,
   lacksNamespaces,
   testUnless,
 } from "../helpers/machine.ts";
@@ -35,9 +35,8 @@ async function lacksMulticastNames(): Promise<string | undefined> {
 }
 
 testUnless(
-  await lacksNamespaces() ?? await lacksCommand("ip") ??
-    await lacksCommand("avahi-daemon") ?? await lacksCommand("avahi-browse") ??
-    await lacksCommand("dbus-daemon") ?? await lacksMulticastNames(),
+  await lacksCommands("avahi-daemon", "avahi-browse", "dbus-daemon", "ip") ??
+    await lacksMulticastNames() ?? await lacksNamespaces(),
   "avahi.service announces the board, and the guide's commands list and read it",
   async () => {
     const commands = await guideCommands("avahi-browse", {

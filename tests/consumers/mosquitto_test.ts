@@ -2,9 +2,9 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { Board } from "../helpers/board.ts";
-import { copyExample } from "../helpers/examples.ts";
+import { copyExample, guideCommands } from "../helpers/examples.ts";
 import { Folder } from "../helpers/files.ts";
-import { lacksCommand, testUnless } from "../helpers/machine.ts";
+import { lacksCommands, testUnless } from "../helpers/machine.ts";
 import { freePort } from "../helpers/network.ts";
 import { output, Process } from "../helpers/process.ts";
 
@@ -57,7 +57,7 @@ class Loop extends Process {
 
   static async start(host: string, broker: Broker): Promise<Loop> {
     const folder = await Folder.create();
-    const path = await copyExample(folder, "mosquitto.sh", {
+    const copy = await copyExample(folder, "mosquitto.sh", {
       "BOARD.local:5000": host,
       "-h BROKER": `-h 127.0.0.1 -p ${broker.port}`,
     });
@@ -66,12 +66,13 @@ class Loop extends Process {
       '#!/bin/sh\necho "sleep $*"\nexec /bin/sleep 0.1\n',
       { mode: 0o755 },
     );
-    return new Loop(folder, path);
+    const path = ".board/consumers/mosquitto.sh";
+    return new Loop(folder, await guideCommands(path, { [path]: copy }));
   }
 
-  private constructor(folder: Folder, path: string) {
+  private constructor(folder: Folder, command: string) {
     const env = { PATH: `${folder.path}:${Deno.env.get("PATH")}` };
-    super("sh", [path], { env, startsOthers: true });
+    super("sh", ["-c", command], { env, startsOthers: true });
     this.#folder = folder;
   }
 
@@ -88,11 +89,8 @@ class Loop extends Process {
   }
 }
 
-const lacksMosquitto = await lacksCommand("mosquitto") ??
-  await lacksCommand("mosquitto_pub") ?? await lacksCommand("curl");
-
 testUnless(
-  lacksMosquitto,
+  await lacksCommands("mosquitto", "mosquitto_pub", "curl", "stdbuf"),
   "mosquitto.sh publishes each reading, and nothing when it is old or the board is down or silent",
   async () => {
     await using broker = await Broker.start();

@@ -4,7 +4,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { Board } from "../helpers/board.ts";
 import { copyExample, guideCommands } from "../helpers/examples.ts";
 import { Folder } from "../helpers/files.ts";
-import { lacksAddress, lacksCommand, testUnless } from "../helpers/machine.ts";
+import { lacksAddress, lacksCommands, testUnless } from "../helpers/machine.ts";
 import { freePort } from "../helpers/network.ts";
 import { type Output, output, Process } from "../helpers/process.ts";
 import { lacksTerminal, Terminal } from "../helpers/terminal.ts";
@@ -103,12 +103,13 @@ async function typePassword(
 }
 
 testUnless(
-  await lacksCommand("nginx") ?? await lacksCommand("openssl") ??
-    await lacksCommand("curl") ?? lacksTerminal ?? lacksAddress("::1"),
+  await lacksCommands("nginx", "openssl", "curl") ?? lacksTerminal ??
+    lacksAddress("::1") ??
+    lacksAddress("127.0.0.2"),
   "nginx.conf serves the reading over HTTPS with a password, passes a 503 on, and answers 502 when the board is down",
   async () => {
     using folder = await Folder.create();
-    await using board = await Board.start();
+    await using board = await Board.start("--host", "127.0.0.1");
     await board.say("21.5");
     await using nginx = await Nginx.start(folder, board);
 
@@ -127,6 +128,9 @@ testUnless(
     const logged = /^127\.0\.0\.2 - reader .* 200 /m;
     await nginx.waitFor(async () => logged.test(await Deno.readTextFile(log)));
     assertMatch((await board.log()).at(-1)!, /^127\.0\.0\.1 - - .* 200 -$/);
+
+    const bypass = `http://127.0.0.2:${board.program.port}/datasensor`;
+    assertEquals((await output("curl", [bypass])).code, 7);
 
     await board.becomeStale();
     assertMatch((await nginx.curl(...user)).stdout, /^\{"type".*\} 503$/);

@@ -2,6 +2,7 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { Board } from "../helpers/board.ts";
+import { dumpPage, lacksBrowser } from "../helpers/browser.ts";
 import { copyExample, guideCommands } from "../helpers/examples.ts";
 import { Folder } from "../helpers/files.ts";
 import { lacksCommand, testUnless } from "../helpers/machine.ts";
@@ -10,20 +11,20 @@ import { Process } from "../helpers/process.ts";
 
 /** Node-RED without its editor's user, running the flow. */
 class NodeRed extends Process {
-  readonly #port: number;
+  readonly origin: string;
 
   static async start(folder: Folder, host: string): Promise<NodeRed> {
     const values = { "BOARD.local:5000": host };
     const flow = await copyExample(folder, "node-red.json", values);
     const path = ".board/consumers/node-red.json";
-    const command = await guideCommands("node-red", { [path]: flow });
+    const command = await guideCommands(path, { [path]: flow });
     return new NodeRed(folder, command.trim(), freePort());
   }
 
   private constructor(folder: Folder, command: string, port: number) {
     const flags = `--no-telemetry --userDir ${folder.path} --port ${port}`;
     super("sh", ["-c", `${command} ${flags}`], { startsOthers: true });
-    this.#port = port;
+    this.origin = `http://127.0.0.1:${port}`;
   }
 
   /** What the debug node has shown. */
@@ -34,14 +35,16 @@ class NodeRed extends Process {
 
   /** Runs the flow, as a click on the inject node does. */
   async inject(): Promise<void> {
-    const url = `http://127.0.0.1:${this.#port}/inject/datasensor-every-5-s`;
+    const url = `${this.origin}/inject/datasensor-every-5-s`;
     const response = await get(url, { method: "POST" });
     assertEquals(await response.text(), "OK");
   }
 }
 
+const lacksNodeRed = await lacksCommand("node-red");
+
 testUnless(
-  await lacksCommand("node-red"),
+  lacksNodeRed,
   "node-red.json passes on each reading, and nothing when it is old or the board is down",
   async () => {
     using folder = await Folder.create();
@@ -67,7 +70,7 @@ testUnless(
 );
 
 testUnless(
-  await lacksCommand("node-red"),
+  lacksNodeRed,
   "node-red.json passes on an object that the service answers with --json",
   async () => {
     using folder = await Folder.create();
@@ -79,5 +82,28 @@ testUnless(
       nodeRed.stdout,
       /\{ model: 'Acurite-Tower', temperature_C: 21\.5 \}/,
     );
+  },
+);
+
+testUnless(
+  lacksNodeRed ?? lacksBrowser,
+  "node-red.json is a flow that Node-RED's editor shows",
+  async () => {
+    using folder = await Folder.create();
+    const nobody = `127.0.0.1:${freePort()}`;
+    await using nodeRed = await NodeRed.start(folder, nobody);
+    await nodeRed.waitFor(() => nodeRed.stdout.includes("Started flows"));
+    const page = await dumpPage(nodeRed.origin);
+    const [, tab] = page.match(/bidi-aware" dir="">(\w+)</) ?? [];
+    assertEquals(tab, "datasensor");
+    const nodes = page.matchAll(
+      /id="datasensor-([\w-]+)" transform="translate\((\d+),65\)"/g,
+    );
+    assertEquals([...nodes].map(([, id, x]) => `${id} ${x}`), [
+      "every-5-s 50",
+      "get 220",
+      "status 420",
+      "reading 570",
+    ]);
   },
 );

@@ -86,7 +86,9 @@ class Prometheus extends Process {
       "global:\n  scrape_interval: 500ms\n  evaluation_interval: 500ms\n";
     const example = await Deno.readTextFile(path);
     await Deno.writeTextFile(path, global + example);
-    return new Prometheus(folder, path, freePort());
+    const prometheus = new Prometheus(folder, path, freePort());
+    await prometheus.waitFor(() => prometheus.stderr.includes("is ready"));
+    return prometheus;
   }
 
   private constructor(folder: Folder, path: string, port: number) {
@@ -98,38 +100,40 @@ class Prometheus extends Process {
     this.#origin = `http://127.0.0.1:${port}`;
   }
 
-  /** Evaluates an expression, and returns the values by instance. */
-  async query(query: string): Promise<Record<string, number>> {
-    const url = `${this.#origin}/api/v1/query?${new URLSearchParams({
-      query,
-    })}`;
-    const response = await get(url).catch(() => undefined);
-    if (!response?.ok) {
-      await response?.body?.cancel(); // it starts
-      return {};
-    }
+  /** Returns the value of an expression for the board, if it has one. */
+  async evaluate(query: string): Promise<number | undefined> {
+    const parameters = new URLSearchParams({ query });
+    const response = await get(`${this.#origin}/api/v1/query?${parameters}`);
     const { data } = await response.json();
-    const samples: { metric: Record<string, string>; value: [0, string] }[] =
-      data.result;
-    return Object.fromEntries(
-      samples.map(({ metric, value }) => [metric.instance, Number(value[1])]),
+    const [sample]: Sample[] = data.result;
+    if (sample === undefined) return undefined;
+    assertMatch(
+      sample.metric.instance,
+      /^http:\/\/BOARD\.local:\d+\/datasensor$/,
     );
+    return Number(sample.value[1]);
   }
 
-  /** Waits until an expression has a value for the board, or none. */
-  async waitForValue(query: string, hasValue: boolean): Promise<number> {
+  /** Waits until an expression has a value for the board. */
+  async waitForValue(query: string): Promise<number> {
     let value: number | undefined;
     await this.waitFor(async () => {
-      const values = await this.query(query);
-      const [[instance, first] = []] = Object.entries(values);
-      if (instance !== undefined) {
-        assertMatch(instance, /^http:\/\/BOARD\.local:\d+\/datasensor$/);
-      }
-      value = first;
-      return hasValue === (first !== undefined);
+      value = await this.evaluate(query);
+      return value !== undefined;
     });
     return value!;
   }
+
+  /** Waits until an expression has no value for the board. */
+  async waitForNone(query: string): Promise<void> {
+    await this.waitFor(async () => await this.evaluate(query) === undefined);
+  }
+}
+
+/** An element of a result of Prometheus. */
+interface Sample {
+  metric: { instance: string };
+  value: [time: number, value: string];
 }
 
 const lacksBlackboxExporter = //
@@ -171,22 +175,22 @@ testUnless(
     await board.say("21.5");
     await using exporter = await BlackboxExporter.start(folder, board);
     await using prometheus = await Prometheus.start(folder, board, exporter);
-    const seconds = await prometheus.waitForValue(age, true);
+    const seconds = await prometheus.waitForValue(age);
     assertEquals(seconds >= 0 && seconds < 60, true, `${seconds}`);
-    await prometheus.waitForValue(missing, false);
+    await prometheus.waitForNone(missing);
     await board.becomeStale();
-    await prometheus.waitForValue(missing, true);
-    await prometheus.waitForValue(age, false);
+    await prometheus.waitForValue(missing);
+    await prometheus.waitForNone(age);
     await board.say("22");
-    await prometheus.waitForValue(missing, false);
+    await prometheus.waitForNone(missing);
     await board.goDown();
-    await prometheus.waitForValue(missing, true);
+    await prometheus.waitForValue(missing);
   },
 );
 
 testUnless(
   await lacksCommand("promtool"),
-  "prometheus_rules.yml alerts when a reading is older than 60 s",
+  "prometheus_rules.yml alerts when a reading is older than 60 s, but not for other probes",
   async () => {
     using folder = await Folder.create();
     await copyExample(folder, "prometheus_rules.yml", {});
@@ -198,12 +202,18 @@ tests:
     input_series:
       - series: probe_http_last_modified_timestamp_seconds{job="datasensor"}
         values: "0x70"
+      - series: probe_http_last_modified_timestamp_seconds{job="website"}
+        values: "0x70"
+      - series: probe_success{job="website"}
+        values: "0x70"
     alert_rule_test:
       - eval_time: 60s
         alertname: DatasensorReadingOld
       - eval_time: 61s
         alertname: DatasensorReadingOld
         exp_alerts: [exp_labels: { job: datasensor }]
+      - eval_time: 61s
+        alertname: DatasensorReadingMissing
 `;
     const path = `${folder.path}/tests.yml`;
     await Deno.writeTextFile(path, tests);

@@ -1,6 +1,7 @@
 // The examples of the operator's guide: its files and its commands.
 
 import type { Folder } from "./files.ts";
+import { Guide } from "./guide.ts";
 
 /** What stands for the placeholders of an example, by placeholder. */
 export type Values = Record<string, string>;
@@ -33,14 +34,14 @@ export async function copyExample(
   return path;
 }
 
-/** Returns the block of commands in the guide that begins with these words. */
+/**
+ * Returns the guide's block of commands that contains a text.
+ *
+ * @throws {Error} If there is none, or another one.
+ */
 export async function guideCommands(
-  start: string,
+  text: string,
   values: Values,
 ): Promise<string> {
-  const guide = await Deno.readTextFile(".board/README.md");
-  for (const [, block] of guide.matchAll(/```sh\n(.*?)```/gs)) {
-    if (block!.startsWith(start)) return fill(block!, values);
-  }
-  throw new Error(`The guide has no commands that begin with "${start}"`);
+  return fill((await Guide.read(".board/README.md")).block(text), values);
 }

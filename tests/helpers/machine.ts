@@ -50,6 +50,14 @@ export async function lacksCommand(name: string): Promise<string | undefined> {
   return code === 0 ? undefined : `${name} is not installed`;
 }
 
+/** The reason to skip a test where one of several commands is not installed. */
+export async function lacksCommands(
+  ...names: string[]
+): Promise<string | undefined> {
+  const reasons = await Promise.all(names.map(lacksCommand));
+  return reasons.find((reason) => reason !== undefined);
+}
+
 /** The reason to leave a test out where a file is not there. */
 export async function lacksFile(path: string): Promise<string | undefined> {
   // Deno keeps some from everybody without --allow-all
@@ -98,6 +106,6 @@ export async function countDescriptors(pid: number): Promise<number> {
 
 /** The reason to skip a test where a process cannot have its own mounts and network. */
 export async function lacksNamespaces(): Promise<string | undefined> {
-  const { code } = await output("unshare", ["--mount", "--net", "true"]);
+  const { code } = await output("sh", ["-c", "unshare --mount --net true"]);
   return code === 0 ? undefined : "namespaces cannot be created here";
 }

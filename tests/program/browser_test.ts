@@ -1,25 +1,9 @@
 // What a browser shows, and what it lets a page of another origin read.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { lacksCommand, testUnless } from "../helpers/machine.ts";
-import { output } from "../helpers/process.ts";
+import { dumpPage, lacksBrowser } from "../helpers/browser.ts";
+import { testUnless } from "../helpers/machine.ts";
 import { Program } from "../helpers/program.ts";
-
-const lacksBrowser = await lacksCommand("chromium");
-
-/** Opens a page in Chromium and returns what it shows, as HTML. */
-async function dumpPage(url: string): Promise<string> {
-  const { stdout } = await output("chromium", [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--virtual-time-budget=10000", // for what its scripts still ask
-    "--dump-dom",
-    url,
-  ]);
-  return stdout;
-}
 
 testUnless(lacksBrowser, "Chromium shows the data in quotes", async () => {
   await using program = await Program.start();

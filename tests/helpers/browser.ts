@@ -1,0 +1,21 @@
+// A browser, without a window.
+
+import { lacksCommand } from "./machine.ts";
+import { output } from "./process.ts";
+
+/** The reason to skip a test where there is no browser. */
+export const lacksBrowser = await lacksCommand("chromium");
+
+/** Opens a page in Chromium and returns what it shows, as HTML. */
+export async function dumpPage(url: string): Promise<string> {
+  const { stdout } = await output("chromium", [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--virtual-time-budget=10000", // for what its scripts still ask
+    "--dump-dom",
+    url,
+  ]);
+  return stdout;
+}
