@@ -23,18 +23,18 @@ type Env = Record<string, string>;
 
 const packages = await makePackages();
 
-// Asks npm once at the most: the tests share this part of the user's cache
-const { code: missing } = await deno([
-  "cache",
-  "--quiet",
-  "--import-map=.tools/std/import_map.json",
-  "--lock=.tools/std/deno.lock",
-  "main.ts",
-]);
+// The tests share npm's part of the user's cache. With the lock, Deno verifies
+// the package; without it, Deno also waits for the package's metadata, which it
+// would otherwise request again and again
+const warmUps = [];
+for (const lock of ["--lock=.tools/std/deno.lock", "--no-lock"]) {
+  const map = "--import-map=.tools/std/import_map.json";
+  warmUps.push(await deno(["cache", "--quiet", map, lock, "main.ts"]));
+}
 const { npmCache } = JSON.parse((await deno(["info", "--json"])).stdout);
-const lacksFallback = missing === 0
+const lacksFallback = warmUps.every(({ code }) => code === 0)
   ? undefined
-  : "the fallback's package is neither cached nor to be had from npm";
+  : "the fallback's package is neither cached nor available from npm";
 
 function deno(args: string[], options?: ProcessOptions) {
   return output(Deno.execPath(), args, { ...options, startsOthers: true });
@@ -178,6 +178,42 @@ testFallback("within 10 s where an answer does not end", async (env) => {
   await assertListens({ ...env, JSR_URL: registry.url });
 });
 
+/** Runs Deno and lets a proxy count its requests. */
+class CountedDeno implements AsyncDisposable {
+  readonly proxy = new Registry(() => new Response(null, { status: 403 }));
+  readonly program: Program;
+
+  constructor(cache: Folder, args: string[]) {
+    const env = { DENO_DIR: cache.path, HTTPS_PROXY: this.proxy.url };
+    this.program = new Program(
+      "env",
+      ["-u", "DENO_NO_UPDATE_CHECK", Deno.execPath(), ...args],
+      { env, startsOthers: true },
+    );
+  }
+
+  async [Symbol.asyncDispose]() {
+    await this.program[Symbol.asyncDispose]();
+    await this.proxy[Symbol.asyncDispose]();
+  }
+}
+
+testUnless(
+  lacksFallback,
+  "the task start does not look for a newer Deno, which deno run does",
+  async () => {
+    using cache = await createCache();
+    const args = ["task", "start", "--port", "0"];
+    await using service = new CountedDeno(cache, args);
+    await service.program.listening();
+    const { requests } = service.proxy; // for jsr.io
+    const bare = ["run", "--allow-net", "tests/measure/bench_bare.ts", "0"];
+    await using other = new CountedDeno(cache, bare);
+    await other.program.waitFor(() => other.proxy.requests > 0);
+    assertEquals([requests, service.proxy.requests], [1, 1]);
+  },
+);
+
 Deno.test("a slow registry is used", () =>
   everywhere(async (env) => {
     await using registry = new Registry(async (path) => {
@@ -223,7 +259,7 @@ Deno.test("nothing is asked where all is cached", () =>
     await using registry = new Registry(packages.answer);
     using project = await copyProject();
     const direct = { ...env, JSR_URL: registry.url };
-    await deno(["task", "std"], { cwd: project.path, env: direct });
+    await deno(["task", "_std"], { cwd: project.path, env: direct });
     const { requests } = registry;
     await assertStarts(direct, project);
 
@@ -238,7 +274,7 @@ Deno.test("what the tests import is cached with the rest", async () => {
   using project = await copyProject();
   using cache = await createCache();
   const env = { DENO_DIR: cache.path, JSR_URL: registry.url };
-  await deno(["task", "std"], { cwd: project.path, env });
+  await deno(["task", "_std"], { cwd: project.path, env });
   const args = ["install", "--cached-only", "--entrypoint"];
   for (const room of ["unit", "program", "packages"]) {
     for await (const { name } of Deno.readDir(`tests/${room}`)) {
