@@ -1,35 +1,28 @@
-// Compiles the executables with the README's tasks, into a folder of their own,
-// and runs them. What deno compile cannot download is given in the environment:
-// DENORT_AARCH64 and DENORT_X86_64 name denort's files, DENO_COMPILER a deno of
-// their version.
+// Compiles the executables into a folder of their own, and runs them.
 
 import { assertEquals, assertMatch } from "@std/assert";
+import { isTooOld } from "../../.tools/oldest_deno.ts";
+import { compile, COMPILER_VERSION } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
-import { lacksAddress, lacksCommand, testUnless } from "../helpers/machine.ts";
+import {
+  lacksAddress,
+  lacksCommand,
+  skip,
+  testUnless,
+} from "../helpers/machine.ts";
 import { get } from "../helpers/network.ts";
-import { output } from "../helpers/process.ts";
-import { probe, Program } from "../helpers/program.ts";
+import { output, type ProcessOptions } from "../helpers/process.ts";
+import { FLAGS, probe, Program } from "../helpers/program.ts";
 import project from "../../deno.json" with { type: "json" };
 
-const COMPILER = Deno.env.get("DENO_COMPILER") || Deno.execPath();
-
-/** A processor, the task that compiles for it, its number in ELF files. */
+/** A processor, and its number in ELF files. */
 const TARGETS = [
-  { processor: "aarch64", task: "compile", machine: 183 },
-  { processor: "x86_64", task: "compile:x86_64", machine: 62 },
+  { processor: "aarch64", machine: 183 },
+  { processor: "x86_64", machine: 62 },
 ] as const;
-
-type Target = typeof TARGETS[number];
 
 const folder = await Folder.create();
 globalThis.addEventListener("unload", () => folder.remove());
-
-/** Compiles an executable. */
-function compile({ processor, task }: Target, into: string, cwd?: string) {
-  const denort = Deno.env.get(`DENORT_${processor.toUpperCase()}`);
-  const env = denort ? { DENORT_BIN: denort } : undefined;
-  return output(COMPILER, ["task", "-q", task, into], { cwd, env });
-}
 
 const executables = await Promise.all(TARGETS.map(async (target) => {
   const { processor } = target;
@@ -37,23 +30,43 @@ const executables = await Promise.all(TARGETS.map(async (target) => {
   const native = Deno.build.os === "linux" && Deno.build.arch === processor;
   const emulator = native ? undefined : `qemu-${processor}-static`;
   const run = emulator ? [emulator, file] : [file];
-  const made = await compile(target, folder.path);
+  const made = await compile(processor, folder.path);
   const failed = made.code === 0
     ? undefined
-    : `no executable for ${processor}: ${made.stderr.trim()}`;
+    : `no executable for ${processor}: ${
+      made.stderr.trim().split("\n").at(-1)
+    }`;
   const cannotRun = failed ?? (emulator && await lacksCommand(emulator));
-  return { target, file, run, report: made.stdout, failed, cannotRun, native };
+  return { target, file, run, made, failed, cannotRun, native };
 }));
 
-for (const { target, file, run, report, failed, cannotRun } of executables) {
+testUnless(
+  executables[0]!.failed,
+  "compile warns of a Deno that is too old",
+  () => {
+    const { stderr } = executables[0]!.made;
+    const warning =
+      `With Deno ${COMPILER_VERSION}, the service does not survive`;
+    assertEquals(stderr.includes(warning), isTooOld(COMPILER_VERSION), stderr);
+  },
+);
+
+async function digest(file: string): Promise<string> {
+  const bytes = await Deno.readFile(file);
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
+}
+
+const usesFallback = FLAGS.some((flag) => flag.startsWith("--import-map"));
+const FALLBACK_NOTICE = "@std comes from npm and .tools/std, not from jsr.io";
+
+for (const { target, file, run, made, failed, cannotRun } of executables) {
   const name = `the ${target.processor} executable`;
 
   testUnless(failed, `${name} comes with its size and digest`, async () => {
-    const bytes = await Deno.readFile(file);
-    const digest = await crypto.subtle.digest("SHA-256", bytes);
-    const size = `${file}: ${bytes.length} bytes\n`;
-    const hex = new Uint8Array(digest).toHex();
-    assertEquals(report, `${size}SHA-256 ${hex}\n`);
+    const { size } = await Deno.stat(file);
+    const lines = [`${file}: ${size} bytes`, `SHA-256 ${await digest(file)}`];
+    if (usesFallback) lines.push(FALLBACK_NOTICE);
+    assertEquals(made.stdout, lines.map((line) => `${line}\n`).join(""));
   });
 
   testUnless(failed, `${name} is for that processor`, async () => {
@@ -154,7 +167,9 @@ testUnless(cannotRun, "an executable can do nothing but answer", async () => {
   using copy = await Folder.ofProject();
   const main = `${copy.path}/main.ts`;
   await Deno.copyFile("tests/helpers/permissions_probe.ts", main);
-  const { code, stderr } = await compile(target, copy.path, copy.path);
+  const { code, stderr } = await compile(target.processor, copy.path, {
+    cwd: copy.path,
+  });
   assertEquals(code, 0, stderr);
   using place = await Folder.create();
   const env = { HOME: place.path, TMPDIR: place.path };
@@ -200,32 +215,96 @@ async function lacksNamespaces(): Promise<string | undefined> {
   return code === 0 ? undefined : "a file system of its own takes root";
 }
 
-/** Runs the task `compile` where denort is not cached and nobody sends it. */
-async function compileWithoutDenort(into: string) {
+/** Creates a cache that has links to what is in the user's, except a name. */
+async function linkCache(except: string) {
   const info = await output(Deno.execPath(), ["info", "--json"]);
-  const { denoDir } = JSON.parse(info.stdout);
-  using cache = await Folder.create();
+  const { denoDir, npmCache } = JSON.parse(info.stdout);
+  const cache = await Folder.create();
   for await (const { name } of Deno.readDir(denoDir)) {
-    if (name === "dl") continue;
+    if (name === except) continue;
     await Deno.symlink(`${denoDir}/${name}`, `${cache.path}/${name}`);
   }
-  const env = { DENO_DIR: cache.path, HTTPS_PROXY: "http://127.0.0.1:9" };
-  const run = [Deno.execPath(), "task", "-q", "compile", into];
-  return await output("env", ["-u", "DENORT_BIN", ...run], { env });
+  return { cache, npmCache };
 }
 
-Deno.test("compile says in one sentence that it cannot download denort, and leaves what there is", async () => {
+testUnless(
+  cannotRun,
+  "compile makes the same executable of files with other times in another folder",
+  async () => {
+    using copy = await Folder.ofProject();
+    const { cache, npmCache } = await linkCache("npm");
+    using _ = cache;
+    const npm = `${cache.path}/npm`;
+    // The fallback's package, where it is cached, with its files' times as now
+    const script = 'mkdir "$1" && cd "$0" && tar c */deno-std | tar xm -C "$1"';
+    await output("sh", ["-c", script, npmCache, npm]);
+    const env = { DENO_DIR: cache.path };
+    const { stderr } = await compile(target.processor, "a/b", {
+      cwd: copy.path,
+      env,
+    });
+    const made = `${copy.path}/a/b/datasensor-${target.processor}`;
+    assertEquals(await digest(made), await digest(file), stderr);
+  },
+);
+
+const flood = "an executable answers while clients hold all connections";
+if (isTooOld(COMPILER_VERSION)) {
+  skip(flood, `Deno ${COMPILER_VERSION}, with which it is made, is too old`);
+} else {
+  testUnless(cannotRun, flood, async () => {
+    const args = ["task", "-q", "test", "tests/program/flood_test.ts"];
+    const env = { DATASENSOR_EXECUTABLE: file };
+    const { code, stdout } = await output(Deno.execPath(), args, { env });
+    assertEquals(code, 0, stdout);
+  });
+}
+
+/** Asserts that the task `compile` fails and leaves an earlier executable. */
+async function assertRefuses(
+  message: string,
+  variables: string[],
+  project?: Folder,
+) {
   using place = await Folder.create();
   const earlier = `${place.path}/datasensor-aarch64`;
   await Deno.writeTextFile(earlier, "an earlier executable");
-  const { code, stderr } = await compileWithoutDenort(place.path);
-  assertEquals(code, 1);
+  const run = [Deno.execPath(), "task", "-q", "compile", "--output-dir"];
+  const args = ["-u", "DENORT_BIN", ...variables, ...run, place.path];
+  const options = { cwd: project?.path };
+  const { code, stdout, stderr } = await output("env", args, options);
+  assertEquals([code, stdout], [1, ""]);
   assertEquals(stderr.trim().split("\n").slice(-2), [
     `Compiling ${earlier} with Deno ${Deno.version.deno}`,
-    "Cannot download denort-aarch64-unknown-linux-gnu of Deno " +
-    `${Deno.version.deno}, of which the executable is made: name a file that ` +
-    "holds it in DENORT_BIN",
+    message,
   ]);
   assertEquals(await Deno.readTextFile(earlier), "an earlier executable");
   assertEquals(place.names(), ["datasensor-aarch64"]);
+}
+
+Deno.test("compile explains in one sentence that it cannot download denort", async () => {
+  using cache = (await linkCache("dl")).cache;
+  await assertRefuses(
+    "Cannot download denort-aarch64-unknown-linux-gnu for Deno " +
+      `${Deno.version.deno}: set DENORT_BIN to a file that contains it`,
+    [`DENO_DIR=${cache.path}`, "HTTPS_PROXY=http://127.0.0.1:9"],
+  );
 });
+
+testUnless(
+  Deno.build.arch === "x86_64"
+    ? undefined
+    : "only the segments of Deno for x86_64 share large pages",
+  "compile refuses an executable that does not fit large pages",
+  async () => {
+    using project = await Folder.ofProject();
+    await Deno.symlink(Deno.execPath(), `${project.path}/denort`);
+    await assertRefuses(
+      "The executable would crash where memory pages are larger than 4 KB, " +
+        "as on a Raspberry Pi 5: use another version of Deno than " +
+        Deno.version.deno,
+      ["DENORT_BIN=denort"], // is relative to the project
+      project,
+    );
+  },
+);
