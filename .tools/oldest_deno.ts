@@ -9,5 +9,11 @@ export const OLDEST_DENO = "2.8.3";
 
 /** Returns whether a version of Deno is older than {@linkcode OLDEST_DENO}. */
 export function isTooOld(version: string): boolean {
-  return version.localeCompare(OLDEST_DENO, "en", { numeric: true }) < 0;
+  return toNumber(version) < toNumber(OLDEST_DENO);
+}
+
+/** Returns a number to compare; localeCompare() would take 6 ms at the start. */
+function toNumber(version: string): number {
+  const parts = version.split(".").slice(0, 3);
+  return parts.reduce((sum, part) => sum * 1000 + parseInt(part), 0);
 }

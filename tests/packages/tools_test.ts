@@ -36,9 +36,9 @@ const DENORT: Segment[] = [
 ];
 
 Deno.test("isTooOld() compares versions by their numbers", () => {
-  const versions = ["1.46.3", "2.7.11", "2.8.2", "2.8.3", "2.8.10", "2.10.0"];
-  const supported = versions.filter((version) => !isTooOld(version));
-  assertEquals(supported, ["2.8.3", "2.8.10", "2.10.0"]);
+  const old = ["1.46.3", "2.7.11", "2.8.2", "2.7.0-rc.1"];
+  const supported = ["2.8.3", "2.8.10", "2.10.0", "3.0.0"];
+  assertEquals([...old, ...supported].filter(isTooOld), old);
 });
 
 Deno.test("fitsLargePages() accepts what Deno 2.7.11 and 2.9.6 make", () => {
