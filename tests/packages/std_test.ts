@@ -9,6 +9,7 @@ import { Program } from "../helpers/program.ts";
 import { makePackages, Registry, SilentRegistry } from "../helpers/registry.ts";
 import { LAST_GET } from "../helpers/requests.ts";
 import { delay } from "../helpers/wait.ts";
+import config from "../../deno.json" with { type: "json" };
 
 /** How long the registry may take for its first answer, in ms. */
 const PATIENCE = 5000;
@@ -83,16 +84,11 @@ async function assertFails(
   assertEquals([stdout, result.fallback], ["", fallback], stderr);
 }
 
-/** Tests with an empty cache, in environments that must make no difference. */
+/** Tests with an empty cache, without a proxy and with one that stays silent. */
 async function everywhere(test: (env: Env) => Promise<void>): Promise<void> {
   await using proxy = new SilentRegistry();
-  const environments: Env[] = [
-    { NO_COLOR: "" },
-    { NO_COLOR: "1" },
-    { NO_COLOR: "", FORCE_COLOR: "1" },
-    { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url },
-  ];
-  const runs = environments.map(async (environment) => {
+  const proxies = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url };
+  const runs = [{}, proxies].map(async (environment) => {
     using cache = await createCache();
     const NO_PROXY = `127.0.0.1,${UNKNOWN}`;
     await test({ DENO_DIR: cache.path, NO_PROXY, ...environment });
@@ -184,7 +180,8 @@ class CountedDeno implements AsyncDisposable {
   readonly program: Program;
 
   constructor(cache: Folder, args: string[]) {
-    const env = { DENO_DIR: cache.path, HTTPS_PROXY: this.proxy.url };
+    const HTTPS_PROXY = this.proxy.url;
+    const env = { DENO_DIR: cache.path, HTTPS_PROXY, JSR_URL: "" };
     this.program = new Program(
       "env",
       ["-u", "DENO_NO_UPDATE_CHECK", Deno.execPath(), ...args],
@@ -276,9 +273,9 @@ Deno.test("what the tests import is cached with the rest", async () => {
   const env = { DENO_DIR: cache.path, JSR_URL: registry.url };
   await deno(["task", "_std"], { cwd: project.path, env });
   const args = ["install", "--cached-only", "--entrypoint"];
-  for (const room of ["unit", "program", "packages"]) {
-    for await (const { name } of Deno.readDir(`tests/${room}`)) {
-      if (name.endsWith("_test.ts")) args.push(`tests/${room}/${name}`);
+  for (const room of config.test.include) {
+    for await (const { name } of Deno.readDir(room)) {
+      if (name.endsWith("_test.ts")) args.push(`${room}/${name}`);
     }
   }
   const { code, stderr } = await deno(args, { cwd: project.path, env });
