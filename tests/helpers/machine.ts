@@ -66,7 +66,7 @@ export async function residentMemory(pid: number): Promise<number> {
 /**
  * Returns how many file descriptors a process has open.
  *
- * @throws {Error} If it cannot be known, as when the process has ended.
+ * @throws {Error} If it cannot count them, as when the process has ended.
  */
 export async function countDescriptors(pid: number): Promise<number> {
   const { code, stdout, stderr } = await output("ls", [`/proc/${pid}/fd`]);

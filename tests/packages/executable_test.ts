@@ -12,138 +12,120 @@ import {
 } from "../helpers/machine.ts";
 import { get } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
-import { FLAGS, probe, Program } from "../helpers/program.ts";
-import project from "../../deno.json" with { type: "json" };
+import { command, FLAGS, probe, Program } from "../helpers/program.ts";
 
-/** A processor, and its number in ELF files. */
-const TARGETS = [
-  { processor: "aarch64", machine: 183 },
-  { processor: "x86_64", machine: 62 },
-] as const;
+/** The processors, and their numbers in ELF files. */
+const MACHINES = { aarch64: 183, x86_64: 62 } as const;
 
 const folder = await Folder.create();
 globalThis.addEventListener("unload", () => folder.remove());
 
-const executables = await Promise.all(TARGETS.map(async (target) => {
-  const { processor } = target;
+const compiled = (["aarch64", "x86_64"] as const).map(async (processor) => {
   const file = `${folder.path}/datasensor-${processor}`;
   const native = Deno.build.os === "linux" && Deno.build.arch === processor;
   const emulator = native ? undefined : `qemu-${processor}-static`;
-  const run = emulator ? [emulator, file] : [file];
-  const made = await compile(processor, folder.path);
-  const failed = made.code === 0
+  const { code, stdout, stderr } = await compile(processor, folder.path);
+  const failed = code === 0
     ? undefined
-    : `no executable for ${processor}: ${
-      made.stderr.trim().split("\n").at(-1)
-    }`;
+    : `cannot compile for ${processor}: ${stderr.trim().split("\n").at(-1)}`;
   const cannotRun = failed ?? (emulator && await lacksCommand(emulator));
-  return { target, file, run, made, failed, cannotRun, native };
-}));
-
-testUnless(
-  executables[0]!.failed,
-  "compile warns of a Deno that is too old",
-  () => {
-    const { stderr } = executables[0]!.made;
-    const warning =
-      `With Deno ${COMPILER_VERSION}, the service does not survive`;
-    assertEquals(stderr.includes(warning), isTooOld(COMPILER_VERSION), stderr);
-  },
-);
+  const run = emulator ? [emulator, file] : [file];
+  return { processor, file, native, stdout, stderr, failed, cannotRun, run };
+});
+const executables = await Promise.all(compiled);
+const { processor, file, cannotRun } =
+  executables.find(({ native }) => native) ??
+    { ...executables[0]!, cannotRun: "this machine needs another executable" };
 
 async function digest(file: string): Promise<string> {
   const bytes = await Deno.readFile(file);
   return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
 }
 
-const usesFallback = FLAGS.some((flag) => flag.startsWith("--import-map"));
-const FALLBACK_NOTICE = "@std comes from npm and .tools/std, not from jsr.io";
+for (const { processor, file, stdout, stderr, ...others } of executables) {
+  const { failed, cannotRun, run } = others;
 
-for (const { target, file, run, made, failed, cannotRun } of executables) {
-  const name = `the ${target.processor} executable`;
+  testUnless(
+    failed,
+    `compile reports on the ${processor} executable`,
+    async () => {
+      const { size } = await Deno.stat(file);
+      const report = [
+        `${file}: ${size} bytes`,
+        `SHA-256 ${await digest(file)}`,
+      ];
+      if (FLAGS.some((flag) => flag.startsWith("--import-map"))) {
+        report.push("@std comes from npm and .tools/std, not from jsr.io");
+      }
+      assertEquals(stdout.trimEnd().split("\n"), report);
+      const warning = `With Deno ${COMPILER_VERSION}, the service does not`;
+      assertEquals(
+        stderr.includes(warning),
+        isTooOld(COMPILER_VERSION),
+        stderr,
+      );
+    },
+  );
 
-  testUnless(failed, `${name} comes with its size and digest`, async () => {
-    const { size } = await Deno.stat(file);
-    const lines = [`${file}: ${size} bytes`, `SHA-256 ${await digest(file)}`];
-    if (usesFallback) lines.push(FALLBACK_NOTICE);
-    assertEquals(made.stdout, lines.map((line) => `${line}\n`).join(""));
-  });
-
-  testUnless(failed, `${name} is for that processor`, async () => {
-    using opened = await Deno.open(file);
-    const header = new Uint8Array(20);
-    await opened.read(header);
-    assertEquals(new TextDecoder().decode(header.slice(0, 4)), "\x7fELF");
-    const machine = new DataView(header.buffer).getUint16(18, true);
-    assertEquals(machine, target.machine);
-  });
-
-  testUnless(cannotRun, `${name} answers, logs and stops`, async () => {
-    const [first, ...others] = [...run, "--port", "0"];
-    await using program = new Program(first!, others);
-    await program.listening();
-    assertMatch(program.stdout, /^ \* Debug mode: on\n \* Running on all/);
-    const response = await get(program.url);
-    assertEquals(response.status, 200);
-    assertEquals(await response.text(), '"Sensor data"');
-    const head = await get(program.url, { method: "HEAD" });
-    assertEquals(head.headers.get("content-length"), "13");
-    assertEquals(await head.text(), "");
-    const other = await get(`${program.origin}/other`);
-    assertEquals(other.status, 404);
-    await other.body?.cancel();
-    const status = await program.stop("SIGTERM");
-    assertEquals(status.code, 0);
-    assertEquals(program.stderr, "");
-    assertEquals(
-      program.lines.map((line) => line.replace(/^.*\] /, "")),
-      [
-        '"GET /datasensor HTTP/1.1" 200 -',
-        '"HEAD /datasensor HTTP/1.1" 200 -',
-        '"GET /other HTTP/1.1" 404 -',
-      ],
-    );
-  });
-
-  testUnless(cannotRun, `${name} reads a line from a pipe`, async () => {
-    const input = 'exec "$@" <<END\n21.5 °C\nEND\n'; // a pipe, for sh
-    const args = ["-c", input, "sh", ...run, "--port", "0", "--stdin"];
-    await using program = new Program("sh", args);
-    await program.waitForLines(1); // the input has ended
-    const response = await get(program.url);
-    assertEquals(await response.text(), '"21.5 °C"');
-  });
+  testUnless(
+    failed,
+    `the ${processor} executable is for that processor`,
+    async () => {
+      using opened = await Deno.open(file);
+      const header = new Uint8Array(20);
+      await opened.read(header);
+      const machine = new DataView(header.buffer).getUint16(18, true);
+      assertEquals(machine, MACHINES[processor]);
+    },
+  );
 
   testUnless(
     cannotRun,
-    `${name} knows --version, and refuses an address without permission`,
+    `the ${processor} executable reads, answers, logs and stops`,
     async () => {
-      const [first, ...others] = run;
-      const [version, refusal] = await Promise.all([
-        output(first!, [...others, "--version"]),
-        output(first!, [...others, "--host", "192.0.2.7"]),
+      const input = 'exec "$@" <<END\n21.5 °C\nEND\n'; // a pipe, for sh
+      const args = ["-c", input, "sh", ...run, "--port", "0", "--stdin"];
+      await using program = new Program("sh", args);
+      await program.waitForLines(1); // the input has ended
+      assertMatch(program.stdout, /^ \* Debug mode: on\n \* Running on all/);
+      const response = await get(program.url);
+      assertEquals([response.status, await response.text()], [
+        200,
+        '"21.5 °C"',
       ]);
-      assertEquals([version.code, version.stdout], [0, `${project.version}\n`]);
-      assertEquals([refusal.code, refusal.stdout], [2, ""]);
-      assertMatch(refusal.stderr, /^--host takes .*, not "192\.0\.2\.7"\n/);
+      const head = await get(program.url, { method: "HEAD" });
+      assertEquals(head.headers.get("content-length"), "10");
+      assertEquals(await head.text(), "");
+      const other = await get(`${program.origin}/other`);
+      assertEquals(other.status, 404);
+      await other.body?.cancel();
+      assertEquals((await program.stop()).code, 0);
+      assertEquals(program.stderr, "");
+      assertEquals(
+        program.lines.slice(1).map((line) => line.replace(/^.*\] /, "")),
+        [
+          '"GET /datasensor HTTP/1.1" 200 -',
+          '"HEAD /datasensor HTTP/1.1" 200 -',
+          '"GET /other HTTP/1.1" 404 -',
+        ],
+      );
     },
   );
 }
 
-const { target, file, cannotRun } = executables.find(({ native }) => native) ??
-  { ...executables[0]!, cannotRun: "no executable is for this machine" };
-
 testUnless(
   cannotRun,
-  "an executable knows --help and wrong usage",
+  "an executable prints and refuses what its sources do",
   async () => {
-    const [help, wrong] = await Promise.all(
-      ["--help", "--foo"].map((flag) => output(file, [flag])),
-    );
-    assertEquals(help!.code, 0);
-    assertMatch(help!.stdout, /^Usage: datasensor/);
-    assertEquals([wrong!.code, wrong!.stdout], [2, ""]);
-    assertMatch(wrong!.stderr, /^Unknown flag "--foo"\n/);
+    for (
+      const flags of [["--help"], ["--version"], ["--foo"], [
+        "--host",
+        "192.0.2.7",
+      ]]
+    ) {
+      const [first, args] = command(flags);
+      assertEquals(await output(file, flags), await output(first, args));
+    }
   },
 );
 
@@ -160,27 +142,31 @@ testUnless(
   },
 );
 
-testUnless(cannotRun, "an executable can do nothing but answer", async () => {
-  using copy = await Folder.ofProject();
-  const main = `${copy.path}/main.ts`;
-  await Deno.copyFile("tests/helpers/permissions_probe.ts", main);
-  const { code, stderr } = await compile(target.processor, copy.path, {
-    cwd: copy.path,
-  });
-  assertEquals(code, 0, stderr);
-  using place = await Folder.create();
-  const env = { HOME: place.path, TMPDIR: place.path };
-  const probed = `${copy.path}/datasensor-${target.processor}`;
-  await using program = new Program(probed, [], { env });
-  assertEquals(await probe(program), []);
-  assertEquals(place.names(), []); // no code cache either
-});
+testUnless(
+  cannotRun,
+  "an executable has no permission but to answer",
+  async () => {
+    using copy = await Folder.ofProject();
+    const main = `${copy.path}/main.ts`;
+    await Deno.copyFile("tests/helpers/permissions_probe.ts", main);
+    const { code, stderr } = await compile(processor, copy.path, {
+      cwd: copy.path,
+    });
+    assertEquals(code, 0, stderr);
+    using place = await Folder.create();
+    const env = { HOME: place.path, TMPDIR: place.path };
+    const probed = `${copy.path}/datasensor-${processor}`;
+    await using program = new Program(probed, [], { env });
+    assertEquals(await probe(program), []);
+    assertEquals(place.names(), []); // no code cache either
+  },
+);
 
 testUnless(
   cannotRun ?? await lacksNamespaces(),
-  "an executable needs nothing of the file system but itself",
+  "an executable needs no other file and no place to write",
   async () => {
-    // Nobody, in an empty folder, without a HOME or a place to write
+    // As nobody, in an empty folder, without HOME, on read-only file systems
     await using program = new Program("unshare", [
       "--mount",
       "sh",
@@ -205,14 +191,12 @@ testUnless(
 );
 
 async function lacksNamespaces(): Promise<string | undefined> {
-  const missing = await lacksCommand("unshare") ??
-    await lacksCommand("setpriv");
-  if (missing) return missing;
-  const { code } = await output("unshare", ["--mount", "true"]);
-  return code === 0 ? undefined : "a file system of its own takes root";
+  const script = "unshare --mount setpriv --version";
+  const { code } = await output("sh", ["-c", script]);
+  return code === 0 ? undefined : "unshare or setpriv is missing or needs root";
 }
 
-/** Creates a cache that has links to what is in the user's, except a name. */
+/** Creates a cache of links to the entries of the user's, except one. */
 async function linkCache(except: string) {
   const info = await output(Deno.execPath(), ["info", "--json"]);
   const { denoDir, npmCache } = JSON.parse(info.stdout);
@@ -226,21 +210,21 @@ async function linkCache(except: string) {
 
 testUnless(
   cannotRun,
-  "compile makes the same executable of files with other times in another folder",
+  "compile makes the same executable in another folder from files of another time",
   async () => {
     using copy = await Folder.ofProject();
     const { cache, npmCache } = await linkCache("npm");
     using _ = cache;
     const npm = `${cache.path}/npm`;
-    // The fallback's package, where it is cached, with its files' times as now
+    // The fallback's package, if it is cached, with the current time
     const script = 'mkdir "$1" && cd "$0" && tar c */deno-std | tar xm -C "$1"';
     await output("sh", ["-c", script, npmCache, npm]);
     const env = { DENO_DIR: cache.path };
-    const { stderr } = await compile(target.processor, "a/b", {
+    const { stderr } = await compile(processor, "a/b", {
       cwd: copy.path,
       env,
     });
-    const made = `${copy.path}/a/b/datasensor-${target.processor}`;
+    const made = `${copy.path}/a/b/datasensor-${processor}`;
     assertEquals(await digest(made), await digest(file), stderr);
   },
 );

@@ -11,10 +11,10 @@ import { LAST_GET } from "../helpers/requests.ts";
 import { delay } from "../helpers/wait.ts";
 import config from "../../deno.json" with { type: "json" };
 
-/** How long the registry may take for its first answer, in ms. */
-const PATIENCE = 5000;
+/** How long the registry may take to answer, in ms. */
+const TIMEOUT_MS = 5000;
 
-/** A name that no resolver knows, or asks for: it is too long. */
+/** A name that no resolver looks up, as it is too long. */
 const UNKNOWN = "unknown".repeat(10);
 
 const SEARCH = "Looking for the @std packages on jsr.io";
@@ -41,21 +41,21 @@ function deno(args: string[], options?: ProcessOptions) {
   return output(Deno.execPath(), args, { ...options, startsOthers: true });
 }
 
-/** Creates a cache with nothing of the @std packages but those from npm. */
+/** Creates a cache without the @std packages, except those from npm. */
 async function createCache() {
   const cache = await Folder.create();
   await Deno.symlink(npmCache, `${cache.path}/npm`);
   return cache;
 }
 
-/** Copies the project, with a lock that has the packages on loopback. */
+/** Copies the project, with a lock for the packages on loopback. */
 async function copyProject() {
   const project = await Folder.ofProject();
   await Deno.writeTextFile(`${project.path}/deno.lock`, packages.lock);
   return project;
 }
 
-/** Runs the task `start` until the program has told its version. */
+/** Runs the task `start` until the program has printed its version. */
 async function start(env: Env, project?: Folder) {
   const args = ["task", "--quiet", "start", "--version"];
   const { code, stdout, stderr } = await deno(args, {
@@ -71,7 +71,7 @@ async function assertStarts(env: Env, project: Folder) {
   assertEquals([code, fallback], [0, false], stderr);
 }
 
-/** Asserts that an error tells why the program does not start. */
+/** Asserts that the program does not start, and that an error says why. */
 async function assertFails(
   message: RegExp,
   fallback: boolean,
@@ -107,8 +107,8 @@ async function assertFallsBackAtOnce(env: Env) {
   const before = performance.now();
   const { code, stderr } = await start(env);
   const duration = performance.now() - before;
-  assertEquals(duration < PATIENCE, true, `It took ${duration} ms`);
-  // If it was slow, it said before that it was looking for jsr.io
+  assertEquals(duration < TIMEOUT_MS, true, `It took ${duration} ms`);
+  // On a slow machine, it first says that it is looking for them
   assertMatch(stderr, new RegExp(`^(${SEARCH}\n)?${FALLBACK}.*\n$`));
   assertEquals(code, 0);
 }
@@ -138,7 +138,7 @@ testFallback("at once where the registry is out of order", async (env) => {
   }
 });
 
-/** Asserts that the service listens in time, and tells why not earlier. */
+/** Asserts that the service listens in time, and says what it waits for. */
 async function assertListens(env: Env) {
   const before = performance.now();
   const args = ["task", "start", "--port", "0"];
@@ -147,8 +147,8 @@ async function assertListens(env: Env) {
   await program.waitFor(() => program.stderr.includes(SEARCH));
   const told = performance.now();
   await program.waitFor(() => program.stderr.includes(FALLBACK));
-  const silence = PATIENCE - (performance.now() - told);
-  assertEquals(silence < 1000, true, `Nothing was told for ${silence} ms`);
+  const silence = TIMEOUT_MS - (performance.now() - told);
+  assertEquals(silence < 1000, true, `Nothing was printed for ${silence} ms`);
   await program.listening();
   const duration = performance.now() - before;
   assertEquals(duration < 10_000, true, `It took ${duration} ms`);
@@ -160,7 +160,7 @@ testFallback("within 10 s where jsr.io stays silent", async (env) => {
   await using proxy = new Registry(packages.answer);
   const HTTPS_PROXY = proxy.url;
   await assertListens({ ...env, HTTPS_PROXY, JSR_URL: registry.url });
-  assertEquals(proxy.requests, 0, "Meanwhile, another host is asked");
+  assertEquals(proxy.requests, 0, "Another host is contacted");
 });
 
 testFallback("within 10 s where connections are dropped", async (env) => {
@@ -221,7 +221,7 @@ Deno.test("a slow registry is used", () =>
     await assertStarts({ ...env, JSR_URL: registry.url }, project);
   }));
 
-Deno.test("a package that is not there is an error", () =>
+Deno.test("a missing package is an error", () =>
   everywhere(async (env) => {
     await using registry = new Registry(() => packages.answer(""));
     const JSR_URL = registry.url;
@@ -229,12 +229,12 @@ Deno.test("a package that is not there is an error", () =>
   }));
 
 const forgeries: [ending: string, forge: (text: string) => string][] = [
-  ["/meta.json", () => "<html>"], // what a network's log-in page is
+  ["/meta.json", () => "<html>"], // as the log-in page of a network
   ["_meta.json", (text) => `${text} `],
   [".ts", (text) => `${text} `],
 ];
 for (const [ending, forge] of forgeries) {
-  Deno.test(`wrong bytes in ${ending} are an error`, () =>
+  Deno.test(`a modified ${ending} is an error`, () =>
     everywhere(async (env) => {
       await using registry = new Registry(async (path) => {
         const text = await packages.answer(path).text();
@@ -251,7 +251,7 @@ for (const [ending, forge] of forgeries) {
     }));
 }
 
-Deno.test("nothing is asked where all is cached", () =>
+Deno.test("no host is contacted if everything is cached", () =>
   everywhere(async (env) => {
     await using registry = new Registry(packages.answer);
     using project = await copyProject();
@@ -266,7 +266,7 @@ Deno.test("nothing is asked where all is cached", () =>
     assertEquals([registry.requests, proxy.requests], [requests, 0]);
   }));
 
-Deno.test("what the tests import is cached with the rest", async () => {
+Deno.test("the imports of the tests are cached too", async () => {
   await using registry = new Registry(packages.answer);
   using project = await copyProject();
   using cache = await createCache();
@@ -323,7 +323,7 @@ testUnless(
   },
 );
 
-Deno.test("wrong bytes of the fallback's package are an error", async () => {
+Deno.test("a modified package of the fallback is an error", async () => {
   await using npm = new Registry(() => new Response("wrong"));
   using project = await copyProject();
   using cache = await Folder.create();

@@ -20,7 +20,7 @@ async function read(program: Program): Promise<string> {
   return await (await get(program.url)).text();
 }
 
-Deno.test("the task start runs the service, which can do nothing but answer", async () => {
+Deno.test("the task start runs the service without any other permission", async () => {
   using project = await Folder.ofProject();
   {
     await using program = start("start", project);
@@ -32,7 +32,7 @@ Deno.test("the task start runs the service, which can do nothing but answer", as
   assertEquals(await probe(program), []);
 });
 
-Deno.test("the task dev runs the service again when a file changes, with the same permissions", async () => {
+Deno.test("the task dev restarts the service when a file changes, with the same permissions", async () => {
   using project = await Folder.ofProject();
   await using program = start("dev", project);
   assertEquals(await read(program), '"Sensor data"');
