@@ -48,7 +48,7 @@ async function run(): Promise<void> {
         `The executable would crash where memory pages are larger than 4 KB, as on a Raspberry Pi 5: use another version of Deno than ${Deno.version.deno}`,
       );
     }
-    // Deno deletes an earlier executable before it writes the new one
+    // Deno itself deletes an earlier executable before it writes the new one
     await Deno.rename(output, file);
     const digest = await crypto.subtle.digest("SHA-256", bytes);
     console.log(`${file}: ${bytes.length} bytes`);
