@@ -15,6 +15,12 @@ import { fitsLargePages } from "./elf.ts";
 /** What Deno needs of the project. */
 const SOURCES = ["deno.json", "deno.lock", "main.ts", "src", ".tools/std"];
 
+/** Aborted by a signal, after which the temporary folder is removed. */
+const stop = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  Deno.addSignalListener(signal, () => stop.abort(`Stopped by ${signal}`));
+}
+
 try {
   await run();
 } catch (error) {
@@ -133,15 +139,13 @@ async function deno(
   args: string[],
   options: Deno.CommandOptions = {},
 ): Promise<string> {
-  const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    Deno.addSignalListener(signal, () => stop.abort());
-  }
+  stop.signal.throwIfAborted();
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     ...options,
     args,
     signal: stop.signal,
   }).output();
+  stop.signal.throwIfAborted();
   if (success) return new TextDecoder().decode(stdout);
   const text = new TextDecoder().decode(stderr);
   const [, denort] =

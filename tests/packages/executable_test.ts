@@ -11,7 +11,7 @@ import {
   testUnless,
 } from "../helpers/machine.ts";
 import { get } from "../helpers/network.ts";
-import { output } from "../helpers/process.ts";
+import { output, Process } from "../helpers/process.ts";
 import { command, FLAGS, probe, Program } from "../helpers/program.ts";
 
 /** The processors, and their numbers in ELF files. */
@@ -240,6 +240,17 @@ if (isTooOld(COMPILER_VERSION)) {
     assertEquals(code, 0, stdout);
   });
 }
+
+Deno.test("compile leaves nothing when it is stopped", async () => {
+  using place = await Folder.create();
+  const args = ["task", "-q", "compile", "--output-dir", place.path];
+  const options = { startsOthers: true };
+  await using process = new Process(Deno.execPath(), args, options);
+  await process.waitFor(() => place.names().length > 0);
+  assertEquals((await process.stop("SIGINT")).code, 1);
+  assertEquals(process.stderr.trim().split("\n").at(-1), "Stopped by SIGINT");
+  assertEquals(place.names(), []);
+});
 
 /** Asserts that the task `compile` fails and leaves an earlier executable. */
 async function assertRefuses(
