@@ -1,64 +1,158 @@
 // deno-lint-ignore-file no-console -- what it prints is its purpose
 
 /**
- * Compiles the service: the arguments are the processor, the flags that the
- * executable runs with and, unless it is dist, the folder that gets it.
+ * Compiles the service. The same sources, packages and Deno give the same
+ * executable: Deno embeds the modification times of the files, so it compiles
+ * copies whose times are fixed.
  *
  * @module
  */
 
-const [processor, ...flags] = Deno.args;
-const folder = flags.at(-1)?.startsWith("-") ? "dist" : flags.pop();
-const name = `datasensor-${processor}`;
-const file = `${folder}/${name}`;
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { fitsLargePages } from "./elf.ts";
 
-/** Compiles, and tells why it failed if it did. */
-async function compile(output: string): Promise<string | undefined> {
-  const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    Deno.addSignalListener(signal, () => stop.abort());
+/** What Deno needs of the project. */
+const SOURCES = ["deno.json", "deno.lock", "main.ts", "src", ".tools/std"];
+
+/** Aborted by a signal, after which the temporary folder is removed. */
+const stop = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  Deno.addSignalListener(signal, () => stop.abort(`Stopped by ${signal}`));
+}
+
+try {
+  await run();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  Deno.exit(1);
+}
+
+async function run(): Promise<void> {
+  const { values: options } = parseArgs({
+    args: Deno.args.filter((arg) => arg !== "--"), // npm run needs it
+    options: {
+      target: { type: "string", default: "aarch64" },
+      "output-dir": { type: "string", default: "dist" },
+      "deno-flags": { type: "string", default: "" },
+    },
+  });
+  const { target, "output-dir": outputDir } = options;
+  const flags = options["deno-flags"].split(" ");
+  const file = `${outputDir}/datasensor-${target}`;
+  console.error(`Compiling ${file} with Deno ${Deno.version.deno}`);
+  await Deno.mkdir(outputDir, { recursive: true });
+  const folder = await Deno.makeTempDir({
+    dir: await Deno.realPath(outputDir),
+    prefix: ".compile-",
+  });
+  try {
+    const output = await compile(folder, target, flags);
+    const bytes = await Deno.readFile(output);
+    if (target === "aarch64" && !fitsLargePages(bytes)) {
+      throw new Error(
+        `The executable would crash where memory pages are larger than 4 KB, as on a Raspberry Pi 5: use another version of Deno than ${Deno.version.deno}`,
+      );
+    }
+    // Deno itself deletes an earlier executable before it writes the new one
+    await Deno.rename(output, file);
+    const digest = await crypto.subtle.digest("SHA-256", bytes);
+    console.log(`${file}: ${bytes.length} bytes`);
+    console.log(`SHA-256 ${new Uint8Array(digest).toHex()}`);
+    if (fallbackFlags(flags).length > 0) {
+      console.log("@std comes from npm and .tools/std, not from jsr.io");
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
   }
-  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      "compile",
-      // Otherwise the executable writes a cache into the board's /tmp
-      "--no-code-cache",
-      ...flags,
-      `--target=${processor}-unknown-linux-gnu`,
-      `--output=${output}`,
-      "main.ts",
-    ],
+}
+
+/** Compiles copies of the sources in a folder, and returns the executable. */
+async function compile(
+  folder: string,
+  target: string,
+  flags: string[],
+): Promise<string> {
+  for (const source of SOURCES) await copy(source, `${folder}/${source}`);
+  const env: Record<string, string> = {};
+  for (const name of ["DENO_DIR", "DENORT_BIN"]) {
+    const path = Deno.env.get(name);
+    if (path) env[name] = resolve(path); // it is used in another folder
+  }
+  const fallback = fallbackFlags(flags);
+  if (fallback.length > 0) {
+    env.DENO_DIR = `${folder}/cache`;
+    await copyFallback(fallback, env.DENO_DIR);
+  }
+  const output = `${folder}/datasensor-${target}`;
+  await deno([
+    "compile",
+    "--no-code-cache", // which the executable would write into the board's /tmp
+    ...flags,
+    `--target=${target}-unknown-linux-gnu`,
+    `--output=${output}`,
+    "main.ts",
+  ], { cwd: folder, env });
+  return output;
+}
+
+/** Returns those of the flags that replace the `@std` packages of jsr.io. */
+function fallbackFlags(flags: string[]): string[] {
+  return flags.filter((flag) => /^--(import-map|lock)=/.test(flag));
+}
+
+/** Copies the fallback's package from Deno's cache into a cache of its own. */
+async function copyFallback(flags: string[], cache: string): Promise<void> {
+  await deno(["cache", ...flags, "main.ts"]);
+  const { denoDir, npmCache } = JSON.parse(await deno(["info", "--json"]));
+  for await (const { name: registry } of Deno.readDir(npmCache)) {
+    const path = `${registry}/deno-std`;
+    const from = `${npmCache}/${path}`;
+    const exists = await Deno.stat(from).then(() => true, () => false);
+    if (exists) await copy(from, `${cache}/npm/${path}`);
+  }
+  // Deno keeps the downloaded denort there
+  await Deno.mkdir(`${denoDir}/dl`, { recursive: true });
+  await Deno.symlink(`${denoDir}/dl`, `${cache}/dl`);
+}
+
+/** Copies a file or folder; the files get a fixed modification time. */
+async function copy(from: string, to: string): Promise<void> {
+  const { isFile } = await Deno.stat(from);
+  if (isFile) {
+    await Deno.mkdir(to.replace(/[^/]*$/, ""), { recursive: true });
+    await Deno.copyFile(from, to);
+    await Deno.utime(to, 0, 0);
+    return;
+  }
+  for await (const { name } of Deno.readDir(from)) {
+    await copy(`${from}/${name}`, `${to}/${name}`);
+  }
+}
+
+/**
+ * Runs Deno and returns what it prints.
+ *
+ * @throws {Error} If it fails, with its message.
+ */
+async function deno(
+  args: string[],
+  options: Deno.CommandOptions = {},
+): Promise<string> {
+  stop.signal.throwIfAborted();
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    ...options,
+    args,
     signal: stop.signal,
   }).output();
-  if (success) return undefined;
+  stop.signal.throwIfAborted();
+  if (success) return new TextDecoder().decode(stdout);
   const text = new TextDecoder().decode(stderr);
   const [, denort] =
     text.match(/error sending request for url \(\S+\/(denort-[^.]+)/) ?? [];
-  return denort
-    ? `Cannot download ${denort} of Deno ${Deno.version.deno}, of which the executable is made: name a file that holds it in DENORT_BIN`
-    : text;
+  throw new Error(
+    denort
+      ? `Cannot download ${denort} for Deno ${Deno.version.deno}: set DENORT_BIN to a file that contains it`
+      : text,
+  );
 }
-
-/** Compiles beside an earlier executable, which stays if that fails. */
-async function replace(): Promise<string | undefined> {
-  await Deno.mkdir(folder!, { recursive: true });
-  const beside = await Deno.makeTempDir({ dir: folder, prefix: ".compile-" });
-  try {
-    const problem = await compile(`${beside}/${name}`);
-    if (problem === undefined) await Deno.rename(`${beside}/${name}`, file);
-    return problem;
-  } finally {
-    await Deno.remove(beside, { recursive: true });
-  }
-}
-
-console.error(`Compiling ${file} with Deno ${Deno.version.deno}`);
-const problem = await replace().catch(String);
-if (problem !== undefined) {
-  console.error(problem);
-  Deno.exit(1);
-}
-const bytes = await Deno.readFile(file);
-const digest = await crypto.subtle.digest("SHA-256", bytes);
-console.log(`${file}: ${bytes.length} bytes`);
-console.log(`SHA-256 ${new Uint8Array(digest).toHex()}`);

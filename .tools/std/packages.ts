@@ -1,6 +1,6 @@
 /**
- * Imports all that the program and its tests take from JSR, for the task `std`
- * to see whether it is cached, and to download it.
+ * Imports everything that the program and its tests use from JSR, so that the
+ * task `_std` can check whether it is cached, and download it.
  *
  * @module
  */

@@ -1,53 +1,81 @@
 // deno-lint-ignore-file no-console -- what it prints is its purpose
 
 /**
- * Asks jsr.io for one small file. If it cannot be reached, prints the flags that
- * make Deno take the @std packages from elsewhere. Else it fails, for the task
- * `std` to go on and download them.
+ * Prints the flags that make Deno take the `@std` packages from npm and
+ * `.tools/std`, if they are neither cached nor available from jsr.io.
  *
- * Nothing else is judged here: a package that is missing or wrong stops the
- * command that wanted the flags, and Deno names it.
+ * It checks nothing else: if a package is missing or has been changed, the
+ * command that the flags are for fails, and Deno says why.
  *
  * @module
  */
 
-/** How long jsr.io may take, in ms. */
-const PATIENCE_MS = 5000;
+import { isTooOld, OLDEST_DENO } from "../oldest_deno.ts";
 
-/** How long it may take before this is told, in ms. */
-const SILENCE_MS = 200;
+/** How long jsr.io may take to answer, in ms. */
+const TIMEOUT_MS = 5000;
 
-const registry = Deno.env.get("JSR_URL") || "https://jsr.io";
+/** How long it may take before a notice is printed, in ms. */
+const NOTICE_DELAY_MS = 200;
 
-const notice = setTimeout(
-  () => console.error("Looking for the @std packages on jsr.io"),
-  SILENCE_MS,
-);
-const reachable = await isReachable(registry);
-clearTimeout(notice);
-
-if (reachable) {
-  console.error("Downloading the @std packages from jsr.io");
-  Deno.exit(1);
+if (isTooOld(Deno.version.deno)) {
+  console.error(
+    `With Deno ${Deno.version.deno}, the service does not survive a flood of ` +
+      `connections: use Deno ${OLDEST_DENO} or newer`,
+  );
 }
-console.error("jsr.io cannot be reached: @std comes from npm and .tools/std");
-console.log(
-  "--import-map=.tools/std/import_map.json --lock=.tools/std/deno.lock",
-);
+if (!await isCached()) {
+  if (await isReachable(Deno.env.get("JSR_URL") || "https://jsr.io")) {
+    console.error("Downloading the @std packages from jsr.io");
+    await download();
+  } else {
+    console.error(
+      "jsr.io cannot be reached: @std comes from npm and .tools/std",
+    );
+    console.log(
+      "--import-map=.tools/std/import_map.json --lock=.tools/std/deno.lock",
+    );
+  }
+}
+
+/** Returns whether all packages are cached; `--cached-only` keeps it offline. */
+async function isCached(): Promise<boolean> {
+  try {
+    await import("./packages.ts");
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /**
- * Whether a registry answers, with the file or with 404. Any other status is
- * that of a proxy (403, 407, 502) or of a registry out of order (429, 503):
- * there is nothing to be had.
+ * Returns whether a registry answers with a small file, or with 404. Any other
+ * status comes from a proxy (403, 407, 502) or a failing registry (429, 503).
  */
 async function isReachable(registry: string): Promise<boolean> {
+  const notice = setTimeout(
+    () => console.error("Looking for the @std packages on jsr.io"),
+    NOTICE_DELAY_MS,
+  );
   try {
     const url = new URL("@std/log/meta.json", registry);
-    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
     const response = await fetch(url, { signal });
-    await response.bytes(); // the head alone may be there
+    await response.bytes(); // a proxy may stop after the header
     return response.ok || response.status === 404;
   } catch {
     return false; // no name, connection, valid certificate or time left
+  } finally {
+    clearTimeout(notice);
   }
+}
+
+/** Downloads all packages; errors are left to the command that needs them. */
+async function download(): Promise<void> {
+  const packages = new URL("packages.ts", import.meta.url).pathname;
+  await new Deno.Command(Deno.execPath(), {
+    args: ["install", "--quiet", "--entrypoint", packages],
+    stdout: "null",
+    stderr: "null",
+  }).output();
 }

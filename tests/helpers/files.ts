@@ -1,4 +1,4 @@
-// Files that are gone after a test.
+// Temporary files, which are removed after a test.
 
 import { output } from "./process.ts";
 
@@ -9,12 +9,12 @@ export class Folder implements Disposable {
     return new Folder(await Deno.realPath(await Deno.makeTempDir()));
   }
 
-  /** Creates one with a copy of what the tasks need. */
+  /** Creates one with a copy of the files that the tasks use. */
   static async ofProject(): Promise<Folder> {
     const folder = await Folder.create();
     const { code, stderr } = await output("sh", [
       "-ec",
-      'cp -R "$@" "$0"; chmod -R u+w "$0"', // what it copied may be read-only
+      'cp -R "$@" "$0"; chmod -R u+w "$0"', // the project may be read-only
       folder.path,
       ...["deno.json", "deno.lock", "main.ts", "src", "tests", ".tools"],
     ]);
@@ -24,7 +24,7 @@ export class Folder implements Disposable {
 
   private constructor(readonly path: string) {}
 
-  /** The names of what is in it. */
+  /** The names of its entries. */
   names(): string[] {
     return [...Deno.readDirSync(this.path)].map(({ name }) => name);
   }

@@ -6,8 +6,11 @@ import { output, Process, type ProcessOptions } from "./process.ts";
 export { output };
 
 /** The flags that the program runs with, as `deno task start` has them. */
-export const FLAGS = (await output(Deno.execPath(), ["task", "-q", "flags"]))
+export const FLAGS = (await output(Deno.execPath(), ["task", "-q", "_flags"]))
   .stdout.trim().split(/\s+/);
+
+/** An executable to test in place of the sources. */
+const EXECUTABLE = Deno.env.get("DATASENSOR_EXECUTABLE");
 
 /**
  * The command that runs the program, for {@linkcode output} and the like.
@@ -18,6 +21,7 @@ export function command(
   args: string[],
   flags: string[] = [],
 ): [command: string, args: string[]] {
+  if (EXECUTABLE) return [EXECUTABLE, args];
   return [Deno.execPath(), ["run", ...FLAGS, ...flags, "main.ts", ...args]];
 }
 

@@ -7,22 +7,22 @@ const LOG = await Deno.readTextFile(".tools/std/log.ts");
 
 /** What the program takes from each package. */
 const MODULES: Record<string, Record<string, string>> = {
-  "@std/assert": { ".": "" }, // is only downloaded
+  "@std/assert": { ".": "" }, // is downloaded only
   "@std/http": {
     "./status": `export const STATUS_TEXT = ${JSON.stringify(STATUS_TEXT)};`,
   },
   "@std/log": { "./base-handler": LOG, "./logger": LOG },
 };
 
-/** Packages that a registry hands out. */
+/** The packages of a registry. */
 export interface Packages {
-  /** Answers with the file of a path, or with 404. */
+  /** Answers with the file at a path, or with 404. */
   readonly answer: (path: string) => Response;
-  /** The text of deno.lock, with the integrity that these packages have. */
+  /** The text of deno.lock, with the integrity of these packages. */
   readonly lock: string;
 }
 
-/** Makes packages with the names and versions that deno.lock wants. */
+/** Makes packages with the names and versions in deno.lock. */
 export async function makePackages(): Promise<Packages> {
   const files = new Map<string, string>();
   const lock = JSON.parse(await Deno.readTextFile("deno.lock"));
@@ -77,12 +77,12 @@ export class Registry implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort(); // waits for no client
+    this.#stop.abort(); // does not wait for clients
     await this.#server.finished;
   }
 }
 
-/** A server that takes connections and stays silent. */
+/** A server that accepts connections and never answers. */
 export class SilentRegistry implements AsyncDisposable {
   readonly url: string;
   readonly #listener = Deno.listen({
@@ -96,7 +96,7 @@ export class SilentRegistry implements AsyncDisposable {
     this.url = `http://127.0.0.1:${this.#listener.addr.port}/`;
   }
 
-  /** Makes the kernel drop all further attempts to connect. */
+  /** Fills the backlog, so that the kernel drops further connections. */
   async fill(): Promise<void> {
     const { hostname, port } = this.#listener.addr;
     let connected: boolean;

@@ -5,10 +5,10 @@ import { lacksCommand } from "./machine.ts";
 import { output } from "./process.ts";
 import { Program } from "./program.ts";
 
-/** The reason to leave a test out where no terminal is to be had. */
+/** The reason to skip a test where script(1) cannot run. */
 export const lacksTerminal = Deno.build.os === "linux"
   ? await lacksCommand("script")
-  : "script(1) is another one here"; // which knows other flags
+  : "script(1) has other flags here";
 
 /** The program on a terminal; it ends as what runs there. */
 export class Terminal extends Program {

@@ -1,139 +1,131 @@
-// Compiles the executables with the README's tasks, into a folder of their own,
-// and runs them. What deno compile cannot download is given in the environment:
-// DENORT_AARCH64 and DENORT_X86_64 name denort's files, DENO_COMPILER a deno of
-// their version.
+// Compiles the executables into a folder of their own, and runs them.
 
 import { assertEquals, assertMatch } from "@std/assert";
+import { isTooOld } from "../../.tools/oldest_deno.ts";
+import { compile, COMPILER_VERSION } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
-import { lacksAddress, lacksCommand, testUnless } from "../helpers/machine.ts";
+import {
+  lacksAddress,
+  lacksCommand,
+  skip,
+  testUnless,
+} from "../helpers/machine.ts";
 import { get } from "../helpers/network.ts";
-import { output } from "../helpers/process.ts";
-import { probe, Program } from "../helpers/program.ts";
-import project from "../../deno.json" with { type: "json" };
+import { output, Process } from "../helpers/process.ts";
+import { command, FLAGS, probe, Program } from "../helpers/program.ts";
 
-const COMPILER = Deno.env.get("DENO_COMPILER") || Deno.execPath();
-
-/** A processor, the task that compiles for it, its number in ELF files. */
-const TARGETS = [
-  { processor: "aarch64", task: "compile", machine: 183 },
-  { processor: "x86_64", task: "compile:x86_64", machine: 62 },
-] as const;
-
-type Target = typeof TARGETS[number];
+/** The processors, and their numbers in ELF files. */
+const MACHINES = { aarch64: 183, x86_64: 62 } as const;
 
 const folder = await Folder.create();
 globalThis.addEventListener("unload", () => folder.remove());
 
-/** Compiles an executable. */
-function compile({ processor, task }: Target, into: string, cwd?: string) {
-  const denort = Deno.env.get(`DENORT_${processor.toUpperCase()}`);
-  const env = denort ? { DENORT_BIN: denort } : undefined;
-  return output(COMPILER, ["task", "-q", task, into], { cwd, env });
-}
-
-const executables = await Promise.all(TARGETS.map(async (target) => {
-  const { processor } = target;
+const compiled = (["aarch64", "x86_64"] as const).map(async (processor) => {
   const file = `${folder.path}/datasensor-${processor}`;
   const native = Deno.build.os === "linux" && Deno.build.arch === processor;
   const emulator = native ? undefined : `qemu-${processor}-static`;
-  const run = emulator ? [emulator, file] : [file];
-  const made = await compile(target, folder.path);
-  const failed = made.code === 0
+  const { code, stdout, stderr } = await compile(processor, folder.path);
+  const failed = code === 0
     ? undefined
-    : `no executable for ${processor}: ${made.stderr.trim()}`;
+    : `cannot compile for ${processor}: ${stderr.trim().split("\n").at(-1)}`;
   const cannotRun = failed ?? (emulator && await lacksCommand(emulator));
-  return { target, file, run, report: made.stdout, failed, cannotRun, native };
-}));
+  const run = emulator ? [emulator, file] : [file];
+  return { processor, file, native, stdout, stderr, failed, cannotRun, run };
+});
+const executables = await Promise.all(compiled);
+const { processor, file, cannotRun } =
+  executables.find(({ native }) => native) ??
+    { ...executables[0]!, cannotRun: "this machine needs another executable" };
 
-for (const { target, file, run, report, failed, cannotRun } of executables) {
-  const name = `the ${target.processor} executable`;
+async function digest(file: string): Promise<string> {
+  const bytes = await Deno.readFile(file);
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
+}
 
-  testUnless(failed, `${name} comes with its size and digest`, async () => {
-    const bytes = await Deno.readFile(file);
-    const digest = await crypto.subtle.digest("SHA-256", bytes);
-    const size = `${file}: ${bytes.length} bytes\n`;
-    const hex = new Uint8Array(digest).toHex();
-    assertEquals(report, `${size}SHA-256 ${hex}\n`);
-  });
+for (const { processor, file, stdout, stderr, ...others } of executables) {
+  const { failed, cannotRun, run } = others;
 
-  testUnless(failed, `${name} is for that processor`, async () => {
-    using opened = await Deno.open(file);
-    const header = new Uint8Array(20);
-    await opened.read(header);
-    assertEquals(new TextDecoder().decode(header.slice(0, 4)), "\x7fELF");
-    const machine = new DataView(header.buffer).getUint16(18, true);
-    assertEquals(machine, target.machine);
-  });
+  testUnless(
+    failed,
+    `compile reports on the ${processor} executable`,
+    async () => {
+      const { size } = await Deno.stat(file);
+      const report = [
+        `${file}: ${size} bytes`,
+        `SHA-256 ${await digest(file)}`,
+      ];
+      if (FLAGS.some((flag) => flag.startsWith("--import-map"))) {
+        report.push("@std comes from npm and .tools/std, not from jsr.io");
+      }
+      assertEquals(stdout.trimEnd().split("\n"), report);
+      const warning = `With Deno ${COMPILER_VERSION}, the service does not`;
+      assertEquals(
+        stderr.includes(warning),
+        isTooOld(COMPILER_VERSION),
+        stderr,
+      );
+    },
+  );
 
-  testUnless(cannotRun, `${name} answers, logs and stops`, async () => {
-    const [first, ...others] = [...run, "--port", "0"];
-    await using program = new Program(first!, others);
-    await program.listening();
-    assertMatch(program.stdout, /^ \* Debug mode: on\n \* Running on all/);
-    const response = await get(program.url);
-    assertEquals(response.status, 200);
-    assertEquals(await response.text(), '"Sensor data"');
-    const head = await get(program.url, { method: "HEAD" });
-    assertEquals(head.headers.get("content-length"), "13");
-    assertEquals(await head.text(), "");
-    const other = await get(`${program.origin}/other`);
-    assertEquals(other.status, 404);
-    await other.body?.cancel();
-    const status = await program.stop("SIGTERM");
-    assertEquals(status.code, 0);
-    assertEquals(program.stderr, "");
-    assertEquals(
-      program.lines.map((line) => line.replace(/^.*\] /, "")),
-      [
-        '"GET /datasensor HTTP/1.1" 200 -',
-        '"HEAD /datasensor HTTP/1.1" 200 -',
-        '"GET /other HTTP/1.1" 404 -',
-      ],
-    );
-  });
-
-  testUnless(cannotRun, `${name} reads a line from a pipe`, async () => {
-    const input = 'exec "$@" <<END\n21.5 °C\nEND\n'; // a pipe, for sh
-    const args = ["-c", input, "sh", ...run, "--port", "0", "--stdin"];
-    await using program = new Program("sh", args);
-    await program.waitForLines(1); // the input has ended
-    const response = await get(program.url);
-    assertEquals(await response.text(), '"21.5 °C"');
-  });
+  testUnless(
+    failed,
+    `the ${processor} executable is for that processor`,
+    async () => {
+      using opened = await Deno.open(file);
+      const header = new Uint8Array(20);
+      await opened.read(header);
+      const machine = new DataView(header.buffer).getUint16(18, true);
+      assertEquals(machine, MACHINES[processor]);
+    },
+  );
 
   testUnless(
     cannotRun,
-    `${name} knows --version, and refuses an address that its permissions do not allow`,
+    `the ${processor} executable reads, answers, logs and stops`,
     async () => {
-      const [first, ...others] = run;
-      const [version, refusal] = await Promise.all([
-        output(first!, [...others, "--version"]),
-        output(first!, [...others, "--host", "192.0.2.7"]),
+      const input = 'exec "$@" <<END\n21.5 °C\nEND\n'; // a pipe, for sh
+      const args = ["-c", input, "sh", ...run, "--port", "0", "--stdin"];
+      await using program = new Program("sh", args);
+      await program.waitForLines(1); // the input has ended
+      assertMatch(program.stdout, /^ \* Debug mode: on\n \* Running on all/);
+      const response = await get(program.url);
+      assertEquals([response.status, await response.text()], [
+        200,
+        '"21.5 °C"',
       ]);
-      assertEquals([version.code, version.stdout], [0, `${project.version}\n`]);
-      assertEquals([refusal.code, refusal.stdout], [1, ""]);
-      assertMatch(
-        refusal.stderr,
-        /^Cannot listen on "192\.0\.2\.7".*permission.*\n.*\n$/,
+      const head = await get(program.url, { method: "HEAD" });
+      assertEquals(head.headers.get("content-length"), "10");
+      assertEquals(await head.text(), "");
+      const other = await get(`${program.origin}/other`);
+      assertEquals(other.status, 404);
+      await other.body?.cancel();
+      assertEquals((await program.stop()).code, 0);
+      assertEquals(program.stderr, "");
+      assertEquals(
+        program.lines.slice(1).map((line) => line.replace(/^.*\] /, "")),
+        [
+          '"GET /datasensor HTTP/1.1" 200 -',
+          '"HEAD /datasensor HTTP/1.1" 200 -',
+          '"GET /other HTTP/1.1" 404 -',
+        ],
       );
     },
   );
 }
 
-const { target, file, cannotRun } = executables.find(({ native }) => native) ??
-  { ...executables[0]!, cannotRun: "no executable is for this machine" };
-
 testUnless(
   cannotRun,
-  "an executable knows --help and wrong usage",
+  "an executable prints and refuses what its sources do",
   async () => {
-    const [help, wrong] = await Promise.all(
-      ["--help", "--foo"].map((flag) => output(file, [flag])),
-    );
-    assertEquals(help!.code, 0);
-    assertMatch(help!.stdout, /^Usage: datasensor/);
-    assertEquals([wrong!.code, wrong!.stdout], [2, ""]);
-    assertMatch(wrong!.stderr, /^Unknown flag "--foo"\n/);
+    for (
+      const flags of [["--help"], ["--version"], ["--foo"], [
+        "--host",
+        "192.0.2.7",
+      ]]
+    ) {
+      const [first, args] = command(flags);
+      assertEquals(await output(file, flags), await output(first, args));
+    }
   },
 );
 
@@ -150,25 +142,31 @@ testUnless(
   },
 );
 
-testUnless(cannotRun, "an executable can do nothing but answer", async () => {
-  using copy = await Folder.ofProject();
-  const main = `${copy.path}/main.ts`;
-  await Deno.copyFile("tests/helpers/permissions_probe.ts", main);
-  const { code, stderr } = await compile(target, copy.path, copy.path);
-  assertEquals(code, 0, stderr);
-  using place = await Folder.create();
-  const env = { HOME: place.path, TMPDIR: place.path };
-  const probed = `${copy.path}/datasensor-${target.processor}`;
-  await using program = new Program(probed, [], { env });
-  assertEquals(await probe(program), []);
-  assertEquals(place.names(), []); // no code cache either
-});
+testUnless(
+  cannotRun,
+  "an executable has no permission but to answer",
+  async () => {
+    using copy = await Folder.ofProject();
+    const main = `${copy.path}/main.ts`;
+    await Deno.copyFile("tests/helpers/permissions_probe.ts", main);
+    const { code, stderr } = await compile(processor, copy.path, {
+      cwd: copy.path,
+    });
+    assertEquals(code, 0, stderr);
+    using place = await Folder.create();
+    const env = { HOME: place.path, TMPDIR: place.path };
+    const probed = `${copy.path}/datasensor-${processor}`;
+    await using program = new Program(probed, [], { env });
+    assertEquals(await probe(program), []);
+    assertEquals(place.names(), []); // no code cache either
+  },
+);
 
 testUnless(
   cannotRun ?? await lacksNamespaces(),
-  "an executable needs nothing of the file system but itself",
+  "an executable needs no other file and no place to write",
   async () => {
-    // Nobody, in an empty folder, without a HOME or a place to write
+    // As nobody, in an empty folder, without HOME, on read-only file systems
     await using program = new Program("unshare", [
       "--mount",
       "sh",
@@ -193,39 +191,112 @@ testUnless(
 );
 
 async function lacksNamespaces(): Promise<string | undefined> {
-  const missing = await lacksCommand("unshare") ??
-    await lacksCommand("setpriv");
-  if (missing) return missing;
-  const { code } = await output("unshare", ["--mount", "true"]);
-  return code === 0 ? undefined : "a file system of its own takes root";
+  const script = "unshare --mount setpriv --version";
+  const { code } = await output("sh", ["-c", script]);
+  return code === 0 ? undefined : "unshare or setpriv is missing or needs root";
 }
 
-/** Runs the task `compile` where denort is not cached and nobody sends it. */
-async function compileWithoutDenort(into: string) {
+/** Creates a cache of links to the entries of the user's, except one. */
+async function linkCache(except: string) {
   const info = await output(Deno.execPath(), ["info", "--json"]);
-  const { denoDir } = JSON.parse(info.stdout);
-  using cache = await Folder.create();
+  const { denoDir, npmCache } = JSON.parse(info.stdout);
+  const cache = await Folder.create();
   for await (const { name } of Deno.readDir(denoDir)) {
-    if (name === "dl") continue;
+    if (name === except) continue;
     await Deno.symlink(`${denoDir}/${name}`, `${cache.path}/${name}`);
   }
-  const env = { DENO_DIR: cache.path, HTTPS_PROXY: "http://127.0.0.1:9" };
-  const run = [Deno.execPath(), "task", "-q", "compile", into];
-  return await output("env", ["-u", "DENORT_BIN", ...run], { env });
+  return { cache, npmCache };
 }
 
-Deno.test("compile says in one sentence that it cannot download denort, and leaves what there is", async () => {
+testUnless(
+  cannotRun,
+  "compile makes the same executable in another folder from files of another time",
+  async () => {
+    using copy = await Folder.ofProject();
+    const { cache, npmCache } = await linkCache("npm");
+    using _ = cache;
+    const npm = `${cache.path}/npm`;
+    // The fallback's package, if it is cached, with the current time
+    const script = 'mkdir "$1" && cd "$0" && tar c */deno-std | tar xm -C "$1"';
+    await output("sh", ["-c", script, npmCache, npm]);
+    const env = { DENO_DIR: cache.path };
+    const { stderr } = await compile(processor, "a/b", {
+      cwd: copy.path,
+      env,
+    });
+    const made = `${copy.path}/a/b/datasensor-${processor}`;
+    assertEquals(await digest(made), await digest(file), stderr);
+  },
+);
+
+const flood = "an executable answers while clients hold all connections";
+if (isTooOld(COMPILER_VERSION)) {
+  skip(flood, `Deno ${COMPILER_VERSION}, with which it is made, is too old`);
+} else {
+  testUnless(cannotRun, flood, async () => {
+    const args = ["task", "-q", "test", "tests/program/flood_test.ts"];
+    const env = { DATASENSOR_EXECUTABLE: file };
+    const { code, stdout } = await output(Deno.execPath(), args, { env });
+    assertEquals(code, 0, stdout);
+  });
+}
+
+Deno.test("compile leaves nothing when it is stopped", async () => {
+  using place = await Folder.create();
+  const args = ["task", "-q", "compile", "--output-dir", place.path];
+  const options = { startsOthers: true };
+  await using process = new Process(Deno.execPath(), args, options);
+  await process.waitFor(() => place.names().length > 0);
+  assertEquals((await process.stop("SIGINT")).code, 1);
+  assertEquals(process.stderr.trim().split("\n").at(-1), "Stopped by SIGINT");
+  assertEquals(place.names(), []);
+});
+
+/** Asserts that the task `compile` fails and leaves an earlier executable. */
+async function assertRefuses(
+  message: string,
+  variables: string[],
+  project?: Folder,
+) {
   using place = await Folder.create();
   const earlier = `${place.path}/datasensor-aarch64`;
   await Deno.writeTextFile(earlier, "an earlier executable");
-  const { code, stderr } = await compileWithoutDenort(place.path);
-  assertEquals(code, 1);
+  const run = [Deno.execPath(), "task", "-q", "compile", "--output-dir"];
+  const args = ["-u", "DENORT_BIN", ...variables, ...run, place.path];
+  const options = { cwd: project?.path };
+  const { code, stdout, stderr } = await output("env", args, options);
+  assertEquals([code, stdout], [1, ""]);
   assertEquals(stderr.trim().split("\n").slice(-2), [
     `Compiling ${earlier} with Deno ${Deno.version.deno}`,
-    "Cannot download denort-aarch64-unknown-linux-gnu of Deno " +
-    `${Deno.version.deno}, of which the executable is made: name a file that ` +
-    "holds it in DENORT_BIN",
+    message,
   ]);
   assertEquals(await Deno.readTextFile(earlier), "an earlier executable");
   assertEquals(place.names(), ["datasensor-aarch64"]);
+}
+
+Deno.test("compile explains in one sentence that it cannot download denort", async () => {
+  using cache = (await linkCache("dl")).cache;
+  await assertRefuses(
+    "Cannot download denort-aarch64-unknown-linux-gnu for Deno " +
+      `${Deno.version.deno}: set DENORT_BIN to a file that contains it`,
+    [`DENO_DIR=${cache.path}`, "HTTPS_PROXY=http://127.0.0.1:9"],
+  );
 });
+
+testUnless(
+  Deno.build.arch === "x86_64"
+    ? undefined
+    : "only the segments of Deno for x86_64 share large pages",
+  "compile refuses an executable that does not fit large pages",
+  async () => {
+    using project = await Folder.ofProject();
+    await Deno.symlink(Deno.execPath(), `${project.path}/denort`);
+    await assertRefuses(
+      "The executable would crash where memory pages are larger than 4 KB, " +
+        "as on a Raspberry Pi 5: use another version of Deno than " +
+        Deno.version.deno,
+      ["DENORT_BIN=denort"], // is relative to the project
+      project,
+    );
+  },
+);

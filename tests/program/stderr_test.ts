@@ -21,7 +21,7 @@ import { command, FLAGS, Program } from "../helpers/program.ts";
 /** A task's command, without the task shell and `deno task` around it. */
 function taskCommand(name: "start" | "dev"): string[] {
   const words = project.tasks[name].command
-    .replace("$(deno task -q flags)", FLAGS.join(" "))
+    .replace("$(deno task -q _flags)", FLAGS.join(" "))
     .replace("deno run", `${Deno.execPath()} run`).split(" ");
   return ["env", ...words]; // it begins with a variable
 }

@@ -1,0 +1,56 @@
+/**
+ * Checks whether an executable suits the memory pages of every ARM kernel.
+ *
+ * @module
+ */
+
+/** The largest memory page of a 64-bit ARM processor, in bytes. */
+const PAGE_SIZE = 64 * 1024;
+
+/** The type of a segment that the kernel maps. */
+const PT_LOAD = 1;
+
+/** A part of an executable, and where it is mapped. */
+interface Segment {
+  offset: number;
+  address: number;
+  endAddress: number;
+}
+
+/**
+ * Returns whether an executable can be mapped with pages of 64 KB, and so with
+ * those of 16 and 4 KB. Only whole pages are mapped: a segment must have the
+ * same place within a page in the file as in memory, and a page of its own.
+ *
+ * @param bytes A 64-bit, little-endian ELF file, or its beginning.
+ * @throws {Error} If it is something else.
+ */
+export function fitsLargePages(bytes: Uint8Array): boolean {
+  const segments = readSegments(bytes)
+    .toSorted((first, second) => first.address - second.address);
+  return segments.every(({ offset, address }, index) => {
+    const previousEnd = segments[index - 1]?.endAddress ?? 0;
+    const pageStart = address - address % PAGE_SIZE;
+    return offset % PAGE_SIZE === address % PAGE_SIZE &&
+      previousEnd <= pageStart;
+  });
+}
+
+/** Reads the program headers of an ELF file. */
+function readSegments(bytes: Uint8Array): Segment[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (view.getUint32(0) !== 0x7f454c46 || view.getUint16(4) !== 0x0201) {
+    throw new Error("Not a 64-bit, little-endian ELF file");
+  }
+  const start = Number(view.getBigUint64(32, true));
+  const size = view.getUint16(54, true);
+  const count = view.getUint16(56, true);
+  return Array.from({ length: count }, (_, index) => start + index * size)
+    .filter((header) => view.getUint32(header, true) === PT_LOAD)
+    .map((header) => {
+      const offset = Number(view.getBigUint64(header + 8, true));
+      const address = Number(view.getBigUint64(header + 16, true));
+      const length = Number(view.getBigUint64(header + 40, true));
+      return { offset, address, endAddress: address + length };
+    });
+}

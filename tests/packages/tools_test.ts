@@ -1,0 +1,76 @@
+// What the tasks calculate: which Deno is too old, which executable would crash.
+
+import { assertEquals, assertThrows } from "@std/assert";
+import { fitsLargePages } from "../../.tools/elf.ts";
+import { isTooOld } from "../../.tools/oldest_deno.ts";
+
+type Segment = [offset: number, address: number, size: number];
+
+/** Encodes the headers of an ELF file that has a note and these segments. */
+function encode(...segments: Segment[]): Uint8Array {
+  const view = new DataView(new ArrayBuffer(64 + 56 * (segments.length + 1)));
+  view.setUint32(0, 0x7f454c46); // "\x7fELF"
+  view.setUint16(4, 0x0201); // 64 bits, little-endian
+  view.setBigUint64(32, 64n, true); // where the program headers begin
+  view.setUint16(54, 56, true); // how long each is
+  view.setUint16(56, segments.length + 1, true); // and how many
+  const PT_NOTE = 4;
+  view.setUint32(64, PT_NOTE, true);
+  view.setBigUint64(64 + 8, 1n, true); // an offset unlike its address
+  for (const [index, [offset, address, size]] of segments.entries()) {
+    const start = 64 + 56 * (index + 1);
+    view.setUint32(start, 1, true); // PT_LOAD
+    view.setBigUint64(start + 8, BigInt(offset), true);
+    view.setBigUint64(start + 16, BigInt(address), true);
+    view.setBigUint64(start + 40, BigInt(size), true);
+  }
+  return new Uint8Array(view.buffer);
+}
+
+/** The segments of denort 2.7.11 for aarch64. */
+const DENORT: Segment[] = [
+  [0x0, 0x0, 0x26f7b78],
+  [0x2700000, 0x2710000, 0x2d35200],
+  [0x5435200, 0x5455200, 0x1e6e00],
+  [0x561b2a8, 0x564b2a8, 0x7b868],
+];
+
+Deno.test("isTooOld() compares versions by their numbers", () => {
+  const old = ["1.46.3", "2.7.11", "2.8.2", "2.7.0-rc.1"];
+  const supported = ["2.8.3", "2.8.10", "2.10.0", "3.0.0"];
+  assertEquals([...old, ...supported].filter(isTooOld), old);
+});
+
+Deno.test("fitsLargePages() accepts what Deno 2.7.11 and 2.9.6 make", () => {
+  assertEquals(fitsLargePages(encode(...DENORT)), true);
+  const added: Segment = [0x5864000, 0x5864000, 0x17ca0c];
+  assertEquals(fitsLargePages(encode(...DENORT, added)), true);
+  assertEquals(fitsLargePages(encode(added, ...DENORT)), true);
+});
+
+Deno.test("fitsLargePages() rejects what Deno 2.9.0 and 2.9.1 make", () => {
+  const added: Segment = [0x5864000, 0x56c7000, 0x17ca0c];
+  assertEquals(fitsLargePages(encode(...DENORT, added)), false);
+});
+
+Deno.test("fitsLargePages() rejects an offset unlike its address", () => {
+  for (const page of [0x1000, 0x4000, 0x8000]) {
+    const added: Segment = [0x5860000, 0x5860000 + page, 0x1000];
+    assertEquals(fitsLargePages(encode(...DENORT, added)), false);
+  }
+});
+
+Deno.test("fitsLargePages() rejects segments that share a page", () => {
+  const [start, end]: Segment[] = [[0, 0, 0x10001], [0x18000, 0x18000, 1]];
+  assertEquals(fitsLargePages(encode(start!, end!)), false);
+  assertEquals(fitsLargePages(encode(end!, start!)), false);
+  const shorter: Segment = [0, 0, 0x10000];
+  assertEquals(fitsLargePages(encode(shorter, end!)), true);
+});
+
+Deno.test("fitsLargePages() throws for what is not an ELF file", () => {
+  for (const text of ["#!/bin/sh\n", "\x7fELF\x01\x01", "\x7fELF\x02\x02"]) {
+    const bytes = new TextEncoder().encode(text);
+    assertThrows(() => fitsLargePages(bytes), Error, "Not a 64-bit");
+  }
+});
