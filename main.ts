@@ -1,5 +1,4 @@
-// The process: arguments in, exit code out. The exit code is 0 after a stop,
-// 1 after a failure, 2 for invalid usage.
+// The process: arguments in, exit code out (0 stopped, 1 failed, 2 misused).
 
 import { withAccessLog } from "./src/access_log.ts";
 import { parseCommand } from "./src/command_line.ts";

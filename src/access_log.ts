@@ -13,17 +13,14 @@ export interface AccessRecord {
   readonly client: string;
   readonly timestamp: string;
   readonly method: string;
-  /** The target, unless it is unknown because the Host field is invalid. */
-  readonly target: string | undefined;
+  readonly target: string | undefined; // unknown if the Host field is invalid
   readonly status: number;
 }
 
 /**
  * Wraps a handler so that every request is logged. A handler that throws is
- * logged with status 500, which the server then sends.
- *
- * The handler is synchronous, and so is the line: nothing can come between a
- * response and its line.
+ * logged with status 500, which the server then sends. Handlers are synchronous
+ * so that nothing can come between a response and its line.
  *
  * @param log Receives each line, without a line end; must not throw.
  */
@@ -33,8 +30,7 @@ export function withAccessLog(
   timestamp: () => string = createTimestamp(),
 ): (request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>) => Response {
   return (request, info) => {
-    // Read first: it throws once the connection is closed
-    const client = info.remoteAddr.hostname;
+    const client = info.remoteAddr.hostname; // throws after the connection ends
     let status = 500;
     try {
       const response = handler(request);

@@ -30,10 +30,8 @@ Serves a sensor reading as JSON over HTTP, at /datasensor.
   --version            print the version`;
 
 interface Flag {
-  /** Describes a valid value, if the flag takes one. */
-  value?: string;
-  /** Returns the settings to change, or undefined for an invalid value. */
-  parse(value: string): Partial<Config> | undefined;
+  value?: string; // describes a valid one, if the flag takes a value
+  parse(value: string): Partial<Config> | undefined; // if the value is valid
 }
 
 const FLAGS: Record<string, Flag> = {

@@ -5,24 +5,15 @@ export const PATH = "/datasensor";
 
 /** The settings when no flag is given, as the specification requires. */
 export const DEFAULTS = {
-  /** The address to listen on. */
-  hostname: "0.0.0.0",
-  /** The TCP port to listen on; 0 picks a free one. */
-  port: 5000,
-  /** The text to serve, which stands for sensor data. */
-  message: "Sensor data",
-  /** Whether to serve the last line of standard input instead. */
-  stdin: false,
-  /** Whether each line of standard input is a JSON text. */
-  json: false,
-  /** How old a reading may be, in seconds. */
-  maxAge: Infinity,
-  /** Whether web pages of other origins may read the responses. */
-  cors: false,
-  /** Whether log lines carry a priority for systemd's journal. */
-  journal: false,
-  /** Whether to log stack traces. */
-  debug: true,
+  hostname: "0.0.0.0", // the address to listen on
+  port: 5000, // the TCP port to listen on; 0 picks a free one
+  message: "Sensor data", // the text to serve, which stands for sensor data
+  stdin: false, // whether to serve the last line of standard input instead
+  json: false, // whether each of those lines is a JSON text
+  maxAge: Infinity, // how old a line may be, in seconds
+  cors: false, // whether web pages of other origins may read the responses
+  journal: false, // whether log lines have a priority for systemd's journal
+  debug: true, // whether to log stack traces
 };
 
 /** The settings of the service. */

@@ -5,15 +5,8 @@ import type { LevelName, LogRecord } from "@std/log/base-handler";
 import { Logger } from "@std/log/logger";
 import { LineWriter, type Sink } from "./line_writer.ts";
 
-/** How a terminal shows a level. */
 const COLORS: Record<string, string> = { WARN: "\x1b[33m", ERROR: "\x1b[31m" };
-
-/** How systemd's journal ranks a level (sd-daemon(3)). */
-const PRIORITIES: Record<string, string> = {
-  DEBUG: "<7>",
-  WARN: "<4>",
-  ERROR: "<3>",
-};
+const PRIORITIES = { DEBUG: "<7>", WARN: "<4>", ERROR: "<3>" }; // sd-daemon(3)
 
 /** How records are written: plain, for a terminal or for systemd's journal. */
 export type Style = "plain" | "color" | "journal";
@@ -41,15 +34,11 @@ export function createConsole(sink: Sink, level: LevelName, style: Style) {
   return { logger, flush: () => writer.flush() };
 }
 
-/** Prefixes each line of a text with its priority, if that is the style. */
-export function withPriority(
-  text: string,
-  levelName: string,
-  style: Style,
-): string {
+/** Prefixes each line of a text with the priority of its level, in the journal. */
+export function withPriority(text: string, level: string, style: Style) {
   if (style !== "journal") return text;
-  return text.split("\n").map((line) => PRIORITIES[levelName] + line)
-    .join("\n");
+  const priority = PRIORITIES[level as keyof typeof PRIORITIES];
+  return priority + text.replaceAll("\n", `\n${priority}`);
 }
 
 /** Formats a record: its text, after the level's name unless that is INFO. */

@@ -5,13 +5,13 @@ import { PATH } from "./config.ts";
 import { requestTarget } from "./request_target.ts";
 import type { Reading, Sensor } from "./sensor.ts";
 
-/** Header fields by name. */
-type Fields = Record<string, string>;
-
 /** Answers a request. Throws only if it has a bug. */
 export type Handler = (request: Request) => Response;
 
 const METHODS = "GET, HEAD, OPTIONS";
+const READ_ONLY = `The resource is read-only: use ${METHODS}`;
+
+type Fields = Record<string, string>; // header fields by name
 
 /** Creates the handler of the only resource, `/datasensor`. */
 export function createHandler(sensor: Sensor, cors: boolean): Handler {
@@ -34,13 +34,10 @@ export function createHandler(sensor: Sensor, cors: boolean): Handler {
   return (request) => {
     const target = requestTarget(request);
     if (target === undefined) {
-      const detail =
-        "The Host header field is not a host with an optional port";
-      return createProblem(400, detail, fields);
+      return createProblem(400, "The Host header field is invalid", fields);
     }
     if (!isResource(target)) {
-      const detail = `The only resource is ${PATH}`;
-      return createProblem(404, detail, fields);
+      return createProblem(404, `The only resource is ${PATH}`, fields);
     }
     switch (request.method) {
       case "GET":
@@ -48,10 +45,8 @@ export function createHandler(sensor: Sensor, cors: boolean): Handler {
         return answerData();
       case "OPTIONS":
         return createOptions(fields, cors);
-      default: {
-        const detail = `The resource is read-only: use ${METHODS}`;
-        return createProblem(405, detail, { ...fields, allow: METHODS });
-      }
+      default:
+        return createProblem(405, READ_ONLY, { ...fields, allow: METHODS });
     }
   };
 }
@@ -103,7 +98,7 @@ export function createProblem(
   fields: Fields,
 ): Response {
   const title = STATUS_TEXT[status];
-  const body = { type: "about:blank", title, status, detail };
   const headers = { ...fields, "content-type": "application/problem+json" };
-  return new Response(JSON.stringify(body), { status, headers });
+  const body = { type: "about:blank", title, status, detail };
+  return Response.json(body, { status, headers });
 }

@@ -2,10 +2,7 @@
 
 import { delay } from "./delay.ts";
 
-/**
- * How many bytes of lines can wait, besides those that are being written. The
- * system allocates memory only for what is used of it.
- */
+/** How many bytes of lines can wait. The system allocates only what is used. */
 export const CAPACITY = 8 * 1024 * 1024;
 
 const COLLECT_MS = 100; // before a few lines are written together
@@ -26,14 +23,8 @@ export class LineWriter {
   #isCollecting = false;
   #writing: Promise<void> | undefined;
 
-  /**
-   * @param sink Is tried again when it fails.
-   * @param onDropped Receives the count of dropped lines once there is room.
-   */
-  constructor(
-    readonly sink: Sink,
-    readonly onDropped: (count: number) => void,
-  ) {}
+  /** @param onDrop Receives the count of dropped lines once there is room. */
+  constructor(readonly sink: Sink, readonly onDrop: (count: number) => void) {}
 
   /** Adds a line, without its end. Never blocks and never throws. */
   write(line: string): void {
@@ -71,7 +62,7 @@ export class LineWriter {
       [this.#filling, this.#emptying] = [this.#emptying, this.#filling];
       this.#length = 0;
       if (this.#dropped > 0) {
-        this.onDropped(this.#dropped);
+        this.onDrop(this.#dropped);
         this.#dropped = 0;
       }
       while (bytes.length > 0) {

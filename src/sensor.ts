@@ -6,10 +6,8 @@ import { delay } from "./delay.ts";
 
 /** A sensor reading. */
 export interface Reading {
-  /** The JSON text to serve. */
-  readonly json: string;
-  /** When it arrived, in ms since the epoch; a fixed text has no time. */
-  readonly time?: number;
+  readonly json: string; // the text to serve
+  readonly time?: number; // of its arrival, in ms since the epoch
 }
 
 /** A sentence that says why there is no reading at the moment. */
@@ -21,11 +19,11 @@ export type Sensor = () => Reading | Unavailable;
 /** What is read, such as `Deno.stdin`. */
 type Input = Pick<typeof Deno.stdin, "read">;
 
-/** The length of the longest reading, in bytes, without its line end. */
-export const MAX_LENGTH = 64 * 1024;
-
+export const MAX_LENGTH = 64 * 1024; // of a line without its end, in bytes
 const READ_PAUSE_MS = 5; // so that an endless input leaves time for requests
 const [LF, CR, SPACE] = [0x0a, 0x0d, 0x20] as const;
+const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
+const STRICT_UTF8 = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 
 /**
  * Creates a sensor whose readings are the lines of an input.
@@ -100,7 +98,8 @@ async function* readReadings(input: Input, isJson: boolean, logger: Logger) {
         else drop("that is not JSON");
       }
       if (reading) {
-        yield isJson ? decode(reading) : JSON.stringify(decode(reading));
+        const text = UTF8.decode(reading);
+        yield isJson ? text : JSON.stringify(text);
       }
       buffer.copyWithin(0, end, length);
       length -= end;
@@ -129,13 +128,9 @@ function* splitLines(bytes: Uint8Array): Generator<Uint8Array> {
 /** Whether a line is a JSON text, which is UTF-8 (RFC 8259, section 8.1). */
 function isJsonText(line: Uint8Array): boolean {
   try {
-    JSON.parse(decode(line, { fatal: true }));
+    JSON.parse(STRICT_UTF8.decode(line));
     return true;
   } catch {
     return false;
   }
-}
-
-function decode(line: Uint8Array, options?: TextDecoderOptions): string {
-  return new TextDecoder("utf-8", { ignoreBOM: true, ...options }).decode(line);
 }

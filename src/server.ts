@@ -12,9 +12,7 @@ const LISTEN_RETRY_MS = 200; // after listen has failed
 const REMINDER_MS = 60_000; // between two logs of the same failure
 const MEMORY_LIMIT_BYTES = 192e6; // twice what the process needs at most
 const MEMORY_GROWTH_BYTES = 64e6; // if it stays larger after an attack
-
-/** How often memory is checked: an idle process should rarely wake up. */
-export const MEMORY_CHECK_MS = 500;
+export const MEMORY_CHECK_MS = 500; // an idle process should rarely wake up
 
 /** The functions of the system that the server calls; tests replace them. */
 export const SYSTEM = {
@@ -40,8 +38,7 @@ export async function runServer(
 ): Promise<void> {
   const { hostname, port, cors, debug } = config;
   const onError = (error: unknown) => answerError(error, logger, cors);
-  const onListen = () => {}; // replaced by the start report
-  const options = { hostname, port, handler, onError, onListen };
+  const options = { hostname, port, handler, onError, onListen() {} };
   let connections: AbortController;
   let server = listen();
   options.port = server.addr.port; // 0 has picked a free one
@@ -66,7 +63,7 @@ export async function runServer(
 
   // Deno.serve stops for good when accept fails, as with EMFILE
   async function keepListening(): Promise<void> {
-    const outage = new Outage(logger, system);
+    const outage = createOutage(logger, system);
     for (let isFirst = true; !signal.aborted; isFirst = false) {
       try {
         if (!isFirst) server = listen();
@@ -82,36 +79,34 @@ export async function runServer(
   }
 }
 
-/** Logs why the server does not listen, and waits before it tries again. */
-class Outage {
-  readonly #loggedAt = new Map<string, number>(); // by message
-  #deafSince: number | undefined;
-
-  constructor(readonly logger: Logger, readonly system: typeof SYSTEM) {}
-
-  /** Logs a failure, but the same one only once a minute. */
-  async retry(error: unknown): Promise<void> {
-    const now = this.system.now();
-    const isDeaf = error instanceof ListenError;
-    if (isDeaf) this.#deafSince ??= now;
-    const message = isDeaf
-      ? error.message.split("\n", 1)[0]!
-      : `Closed all connections to listen again after "${error}"`;
-    if (now - (this.#loggedAt.get(message) ?? -Infinity) >= REMINDER_MS) {
-      this.logger.warn(message);
-      this.#loggedAt.set(message, now);
-    }
-    await this.system.delay(isDeaf ? LISTEN_RETRY_MS : ACCEPT_RETRY_MS);
-  }
-
-  /** Logs that the server listens again, if it could not. */
-  end(): void {
-    if (this.#deafSince === undefined) return;
-    const seconds = (this.system.now() - this.#deafSince) / 1000;
-    this.logger.warn(`Listening again after ${seconds.toFixed(1)} s`);
-    this.#deafSince = undefined;
-    this.#loggedAt.clear();
-  }
+/** Creates functions that log why the server does not listen, and that it does. */
+function createOutage(logger: Logger, system: typeof SYSTEM) {
+  const loggedAt = new Map<string, number>(); // by message
+  let deafSince: number | undefined;
+  return {
+    /** Logs a failure, but the same one only once a minute, and waits. */
+    async retry(error: unknown): Promise<void> {
+      const now = system.now();
+      const isDeaf = error instanceof ListenError;
+      if (isDeaf) deafSince ??= now;
+      const message = isDeaf
+        ? error.message.split("\n", 1)[0]!
+        : `Closed all connections to listen again after "${error}"`;
+      if (now - (loggedAt.get(message) ?? -Infinity) >= REMINDER_MS) {
+        logger.warn(message);
+        loggedAt.set(message, now);
+      }
+      await system.delay(isDeaf ? LISTEN_RETRY_MS : ACCEPT_RETRY_MS);
+    },
+    /** Logs that the server listens again, if it could not. */
+    end(): void {
+      if (deafSince === undefined) return;
+      const seconds = (system.now() - deafSince) / 1000;
+      logger.warn(`Listening again after ${seconds.toFixed(1)} s`);
+      deafSince = undefined;
+      loggedAt.clear();
+    },
+  };
 }
 
 /**

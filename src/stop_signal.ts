@@ -20,8 +20,7 @@ export function listenForStop(): AbortSignal {
   };
   Deno.addSignalListener("SIGINT", stop);
   Deno.addSignalListener("SIGTERM", stop);
-  // Closing the terminal stops the service; without one, SIGHUP is ignored, as
-  // nohup wants
+  // A closed terminal stops the service; without a terminal, nohup keeps it
   const hasTerminal = [Deno.stdin, Deno.stdout, Deno.stderr]
     .some((stream) => stream.isTerminal());
   Deno.addSignalListener("SIGHUP", hasTerminal ? stop : () => {});

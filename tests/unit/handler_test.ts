@@ -128,7 +128,7 @@ Deno.test("createHandler() answers an invalid Host with 400, whatever the path",
         type: "about:blank",
         title: "Bad Request",
         status: 400,
-        detail: "The Host header field is not a host with an optional port",
+        detail: "The Host header field is invalid",
       });
     }
   }
