@@ -142,7 +142,9 @@ export const SERVICE: Checks = {
     await board.compute(guide.block("scp -r"));
     const before = await board.read("stat -c %i /usr/local/bin/datasensor");
     await board.run(
-      guide.block(".service /etc/systemd/system/\nsudo systemctl daemon"),
+      guide.block(
+        "datasensor.service /etc/systemd/system/\nsudo systemctl daemon",
+      ),
     );
     await board.waitForAnswer("200");
     const pid = await property(board, "MainPID");
