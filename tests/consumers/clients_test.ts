@@ -38,7 +38,7 @@ const CLIENTS: Client[] = [
 
 /** Runs the guide's command for a client, with nothing on standard input. */
 async function run(client: string, host: string): Promise<Output> {
-  const commands = await guideCommands("curl -fsS", {
+  const commands = await guideCommands("wget ", {
     "BOARD.local:5000": host,
   });
   const command = commands.split("\n").find((line) =>

@@ -5,7 +5,7 @@ import { Board } from "../helpers/board.ts";
 import { copyExample, guideCommands } from "../helpers/examples.ts";
 import { Folder } from "../helpers/files.ts";
 import { lacksAddress, lacksCommands, testUnless } from "../helpers/machine.ts";
-import { freePort } from "../helpers/network.ts";
+import { freePort, get } from "../helpers/network.ts";
 import { type Output, output, Process } from "../helpers/process.ts";
 import { lacksTerminal, Terminal } from "../helpers/terminal.ts";
 
@@ -54,6 +54,15 @@ http {
     super("nginx", args, { startsOthers: true });
   }
 
+  /** Asks with a client that knows host names and authorities as browsers do. */
+  async fetch(): Promise<string> {
+    const cert = await Deno.readTextFile(`${this.folder.path}/datasensor.crt`);
+    using client = Deno.createHttpClient({ caCerts: [cert] });
+    const url = `https://localhost:${this.port}/datasensor`;
+    const headers = { authorization: `Basic ${btoa(`reader:${PASSWORD}`)}` };
+    return await (await get(url, { client, headers })).text();
+  }
+
   /** Asks with the guide's certificate, and returns the body and the status. */
   async curl(...args: string[]): Promise<Output> {
     return await output("curl", [
@@ -66,7 +75,7 @@ http {
 
   /** Runs the guide's curl command, typing the password. */
   async ask(password: string): Promise<string> {
-    const command = await guideCommands("curl --cacert", {
+    const command = await guideCommands("https://BOARD.local", {
       "datasensor.crt": `${this.folder.path}/datasensor.crt`,
       "BOARD.local": `localhost:${this.port}`,
     });
@@ -82,6 +91,14 @@ async function createCredentials(folder: Folder): Promise<void> {
     "/etc/nginx/": `${folder.path}/`,
   });
   await typePassword(commands, PASSWORD, 2);
+  const passwords = `${folder.path}/datasensor.passwords`;
+  assertMatch(await Deno.readTextFile(passwords), /^reader:\$6\$/); // SHA-512
+  const nineYears = `${9 * 365 * 24 * 60 * 60}`;
+  const { code, stdout } = await output("openssl", [
+    ...["x509", "-noout", "-checkend", nineYears],
+    ...["-in", `${folder.path}/datasensor.crt`],
+  ]);
+  assertEquals(code, 0, stdout);
 }
 
 /** Runs commands on a terminal, types a password there, and returns the output. */
@@ -116,6 +133,7 @@ testUnless(
     assertMatch(await nginx.ask(PASSWORD), /"21\.5"\n?$/);
     assertMatch(await nginx.ask("wrong"), /401 Authorization Required/);
     assertMatch((await nginx.curl()).stdout, / 401$/);
+    assertEquals(await nginx.fetch(), '"21.5"');
     const user = ["-u", `reader:${PASSWORD}`];
     for (const family of ["-4", "-6"]) {
       const { stdout, stderr } = await nginx.curl(family, ...user);

@@ -3,7 +3,10 @@
 import { DEADLINE, waitFor, within } from "./wait.ts";
 
 /** Asks with a time limit. */
-export function get(url: string, options?: RequestInit): Promise<Response> {
+export function get(
+  url: string,
+  options?: RequestInit & { client?: Deno.HttpClient },
+): Promise<Response> {
   return fetch(url, { signal: AbortSignal.timeout(DEADLINE), ...options });
 }
 
