@@ -16,10 +16,9 @@ const FLOODS = {
   "stop within a body": HALF_BODY,
 };
 
-function start(): Promise<Program> {
-  return Program.start([], {
-    wrap: ["sh", "-c", `ulimit -n ${LIMIT}; exec "$@"`, "sh"],
-  });
+function start(...flags: string[]): Promise<Program> {
+  const wrap = ["sh", "-c", `ulimit -n ${LIMIT}; exec "$@"`, "sh"];
+  return Program.start([], { wrap, flags });
 }
 
 /** The warning that it logs, once for failures that follow each other. */
@@ -106,4 +105,35 @@ Deno.test("the program answers while clients open connections as fast as they ca
   assertEquals((await program.stop()).code, 0);
   assertEquals(program.stdout.match(/WARN.*/g), [WARNING]);
   assertEquals(program.stderr, "");
+});
+
+/** Makes the program lose its port for half a second when it listens again. */
+const LOSE_PORT = `
+  const { serve } = Deno;
+  let calls = 0;
+  Deno.serve = ({ port, ...options }) => {
+    if (++calls === 2) {
+      const other = Deno.listen({ port });
+      AbortSignal.timeout(500).onabort = () => other.close();
+    }
+    return serve({ port, ...options });
+  };`;
+
+Deno.test("the program logs why it cannot listen again, and when it can", async () => {
+  const code = encodeURIComponent(LOSE_PORT);
+  await using program = await start(`--preload=data:text/javascript,${code}`);
+  using held = await hold(program, "");
+  await ask(program);
+  held.dispose();
+  await program.stop();
+  assertEquals(
+    program.stdout.match(/WARN.*/g)?.map((line) =>
+      line.replace(/\d+\.\d s/, "N s")
+    ),
+    [
+      WARNING,
+      `WARN Cannot listen on "0.0.0.0", port ${program.port}: another program uses the port`,
+      "WARN Listening again after N s",
+    ],
+  );
 });
