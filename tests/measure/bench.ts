@@ -1,162 +1,68 @@
-// Measures the service against its yardstick and its peers, in one run. Each
-// server runs on the first core and wrk on the second, in alternating rounds.
+// Compares the service with its peers in one run, prints a table and draws
+// .bench/speed.svg. Each server runs on the first core, wrk on the second.
 
-import { type Load, load, print, requireWrk, Sensor, tell } from "./load.ts";
 import { residentMemory } from "../helpers/machine.ts";
 import { freePort } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
-import { command, Program } from "../helpers/program.ts";
+import { Program } from "../helpers/program.ts";
 import { DEADLINE, delay } from "../helpers/wait.ts";
+import { drawChart } from "./chart.ts";
+import { type Load, load, print, requireWrk, Sensor, tell } from "./load.ts";
+import { listServers, type Server } from "./peers.ts";
 
 const ROUNDS = 21;
 const ROUND_SECONDS = 1;
 const STARTS = 15;
-
-/** A server to measure. */
-interface Server {
-  name: string;
-  /** A shell command that succeeds where it is installed. */
-  installed: string;
-  /** The command that listens on a port. */
-  command: (port: number) => string[];
-}
-
-const folder = await Deno.makeTempDir();
-await Deno.chmod(folder, 0o755); // for nginx, which reads as nobody
-
-/** How nginx is configured, once to return the data and once to read it. */
-const NGINX = (port: number, data: string) =>
-  `daemon off; worker_processes 1; pid ${folder}/${port}.pid;
-  error_log ${folder}/nginx.error;
-  events { worker_connections 256; }
-  http {
-    access_log ${folder}/${port}.log;
-    server {
-      listen ${port};
-      location = /datasensor {
-        default_type application/json;
-        add_header Cache-Control no-store;
-        add_header X-Content-Type-Options nosniff;
-        ${data};
-      }
-    }
-  }`;
-
-const NODE = `require("node:http").createServer((request, response) => {
-  response.writeHead(200, {
-    "cache-control": "no-store",
-    "x-content-type-options": "nosniff",
-    "content-type": "application/json",
-    "content-length": 13,
-  });
-  response.end('"Sensor data"');
-  console.log(\`\${request.socket.remoteAddress} - - [\${new Date().toISOString()}]\` +
-    \` "\${request.method} \${request.url} HTTP/\${request.httpVersion}" 200 -\`);
-}).listen(Number(process.argv[1]), "0.0.0.0");`;
-
-const FLASK = `import sys
-from flask import Flask
-from flask_restful import Api, Resource
-class Sensor(Resource):
-    def get(self): return "Sensor data"
-app = Flask(__name__)
-Api(app).add_resource(Sensor, "/datasensor")
-app.run(host="0.0.0.0", port=int(sys.argv[1]), debug=True, use_reloader=False)`;
-
-/** Writes a configuration of nginx and returns the command that uses it. */
-function nginx(port: number, data: string): string[] {
-  const file = `${folder}/nginx.${port}`;
-  Deno.writeTextFileSync(`${folder}/datasensor`, '"Sensor data"');
-  Deno.writeTextFileSync(file, NGINX(port, data));
-  return ["nginx", "-e", `${folder}/nginx.error`, "-c", file];
-}
-
-const EXECUTABLE = `dist/datasensor-${Deno.build.arch}`;
-
-const sensor = await Sensor.create(`${folder}/sensor`);
-
-const SERVERS: Server[] = [
-  {
-    name: "this service",
-    installed: "true",
-    command: (port) => command(["--port", String(port)]).flat(),
-  },
-  {
-    name: "bare Deno.serve, no log",
-    installed: "true",
-    command: (port) => [
-      Deno.execPath(),
-      "run",
-      "--allow-net",
-      "tests/measure/bench_bare.ts",
-      String(port),
-    ],
-  },
-  {
-    name: "this service, --stdin",
-    installed: "true",
-    command: (port) => [
-      ...sensor.read,
-      ...command(["--port", String(port), "--stdin"]).flat(),
-    ],
-  },
-  {
-    name: "this service, its executable",
-    installed: `test -x ${EXECUTABLE}`,
-    command: (port) => [EXECUTABLE, "--port", String(port)],
-  },
-  {
-    name: "nginx, a constant, access_log",
-    installed: "which nginx",
-    command: (port) => nginx(port, `return 200 '"Sensor data"'`),
-  },
-  {
-    name: "nginx, a file, access_log",
-    installed: "which nginx",
-    command: (port) => nginx(port, `root ${folder}`),
-  },
-  {
-    name: "Node.js http, a line a request",
-    installed: "which node",
-    command: (port) => ["node", "-e", NODE, String(port)],
-  },
-  {
-    name: "Flask-RESTful",
-    installed: "/usr/bin/python3 -c 'import flask_restful'",
-    command: (port) => ["/usr/bin/python3", "-c", FLASK, String(port)],
-  },
-];
+const CONNECTIONS = [1, 10, 100, 1000];
+const CONNECTION_ROUNDS = 5;
+const CHART = ".bench/speed.svg";
 
 function median(values: number[]): number {
   return values.toSorted((a, b) => a - b)[values.length >> 1]!;
 }
 
-/** Starts a server, its console a file, and waits for its first answer. */
-async function start({ command }: Server, log: string) {
-  const port = freePort();
-  const url = `http://127.0.0.1:${port}/datasensor`;
-  const begin = performance.now();
-  // Some write their lines to standard error
-  const pinned = ["sh", "-c", 'exec taskset -c 0 "$@" 2>&1', "sh"];
-  const program = Program.appendingTo(log, [...pinned, ...command(port)]);
-  const deadline = begin + DEADLINE;
-  for (;;) {
-    try {
-      await (await fetch(url)).body?.cancel();
-      return { program, url, milliseconds: performance.now() - begin };
-    } catch (error) {
-      if (performance.now() > deadline) throw error;
-      await delay(0); // refused: it does not listen yet
+/** A started server. */
+class Running implements AsyncDisposable {
+  readonly loads: Load[] = [];
+
+  private constructor(
+    readonly program: Program,
+    readonly url: string,
+    /** How long it took to its first answer. */
+    readonly startMs: number,
+  ) {}
+
+  /** Starts a server that logs to a file, and waits for its first answer. */
+  static async start({ command }: Server, log: string): Promise<Running> {
+    const port = freePort();
+    const url = `http://127.0.0.1:${port}/datasensor`;
+    const begin = performance.now();
+    // Some log to standard error
+    const pinned = ["sh", "-c", 'exec taskset -c 0 "$@" 2>&1', "sh"];
+    const program = Program.appendingTo(log, [...pinned, ...command(port)]);
+    for (;;) {
+      try {
+        await (await fetch(url)).body?.cancel();
+        return new Running(program, url, performance.now() - begin);
+      } catch (error) {
+        if (performance.now() > begin + DEADLINE) throw error;
+        await delay(0); // it does not listen yet
+      }
     }
   }
-}
 
-/** Resident memory of a process and those that it started, in MB. */
-async function memoryOf(pid: number): Promise<number> {
-  const { stdout } = await output("pgrep", ["-P", String(pid)]);
-  const children = stdout.split("\n").filter(Boolean).map(Number);
-  const figures = await Promise.all([pid, ...children].map(residentMemory));
-  return figures.reduce((sum, figure) => sum + figure);
+  /** Returns the resident memory of the process and its children, in MB. */
+  async memory(): Promise<number> {
+    const { stdout } = await output("pgrep", ["-P", `${this.program.pid}`]);
+    const children = stdout.split("\n").filter(Boolean).map(Number);
+    const processes = [this.program.pid, ...children];
+    const figures = await Promise.all(processes.map(residentMemory));
+    return figures.reduce((sum, figure) => sum + figure);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.program.stop();
+  }
 }
 
 /** Returns how long each server takes to its first answer, in ms. */
@@ -165,103 +71,169 @@ async function measureStarts(servers: Server[]): Promise<number[]> {
   for (let i = 1; i <= STARTS; i++) {
     tell(`Start ${i} of ${STARTS}`);
     for (const [index, server] of servers.entries()) {
-      const { program, milliseconds } = await start(server, "/dev/null");
-      starts[index]!.push(milliseconds);
-      await program.stop();
+      await using running = await Running.start(server, "/dev/null");
+      starts[index]!.push(running.startMs);
     }
   }
   return starts.map(median);
 }
 
-/** What a server did under load. */
-interface Measured {
+/** What was measured of a server. */
+interface Result {
   name: string;
-  log: string;
-  loads: Load[];
-  /** Resident memory before the first load and after each one, in MB. */
-  memory: number[];
+  requestsPerSecond: number;
+  /** Its throughput as a share of that of bare Deno.serve. */
+  toBare: number;
+  p50: number;
+  p99: number;
+  /** Resident memory before and after the loads, in MB. */
+  idle: number;
+  loaded: number;
 }
 
-/** Puts the servers under load side by side. */
-async function measureLoads(servers: Server[]): Promise<Measured[]> {
-  await using programs = new AsyncDisposableStack();
-  const running = [];
+/**
+ * Puts all servers under load in alternating rounds.
+ *
+ * @throws {Error} If the service did not log every request.
+ */
+async function measureLoads(
+  servers: Server[],
+  folder: string,
+): Promise<Result[]> {
+  await using stack = new AsyncDisposableStack();
+  const all: Running[] = [];
+  const idle: number[] = [];
+  const logOf = (index: number) => `${folder}/${index}.log`;
   for (const [index, server] of servers.entries()) {
-    const log = `${folder}/${index}.log`;
-    const { program, url } = await start(server, log);
-    programs.use(program);
-    const memory = [await memoryOf(program.pid)];
-    const loads: Load[] = [];
-    running.push({ name: server.name, log, program, url, loads, memory });
+    const running = stack.use(await Running.start(server, logOf(index)));
+    all.push(running);
+    idle.push(await running.memory());
   }
   for (let round = 1; round <= ROUNDS; round++) {
     tell(`Round ${round} of ${ROUNDS}`);
     // There and back, so that none always follows the same one
-    const order = round % 2 === 0 ? running : running.toReversed();
-    for (const { url, program, loads, memory } of order) {
+    for (const { url, loads } of round % 2 === 0 ? all : all.toReversed()) {
       loads.push(await load(url, ROUND_SECONDS));
-      memory.push(await memoryOf(program.pid));
     }
   }
-  for (const { program } of running) await program.stop();
-  return running;
-}
-
-/** Prints the table. */
-function printTable(measured: Measured[], starts: number[]): void {
-  const figure = (of: (load: Load) => number) => (loads: Load[]) =>
-    median(loads.map(of));
-  const speed = figure((load) => load.requestsPerSecond);
-  const p50 = figure((load) => load.p50);
-  const p99 = figure((load) => load.p99);
-  // Round by round, as the machine is not the same from one to the next
-  const bare = measured[1]!.loads;
-  const toBare = (loads: Load[]) =>
-    median(
+  const loaded = await Promise.all(all.map((running) => running.memory()));
+  await stack.disposeAsync();
+  const sent = all[0]!.loads.reduce((sum, { requests }) => sum + requests, 0);
+  const lines = (await Deno.readTextFile(logOf(0))).match(/ 200 -\n/g)!.length;
+  if (lines < sent) throw new Error(`${sent} requests, ${lines} lines`);
+  const bare = all[1]!.loads;
+  return all.map(({ loads }, index) => ({
+    name: servers[index]!.name,
+    requestsPerSecond: median(loads.map((load) => load.requestsPerSecond)),
+    // Round by round: the machine changes from one to the next
+    toBare: median(
       loads.map((load, round) =>
         load.requestsPerSecond / bare[round]!.requestsPerSecond
       ),
-    );
+    ),
+    p50: median(loads.map(({ p50 }) => p50)),
+    p99: median(loads.map(({ p99 }) => p99)),
+    idle: idle[index]!,
+    loaded: loaded[index]!,
+  }));
+}
+
+/** Measures servers at each number of connections. */
+async function measureConnections(servers: Server[]) {
+  const results = servers.map(({ name }) => ({
+    name: name.split(/ Deno|,/, 1)[0]!,
+    kilorequests: [] as number[],
+    memory: [] as number[],
+  }));
+  for (const connections of CONNECTIONS) {
+    tell(`${connections} connections`);
+    for (const [index, server] of servers.entries()) {
+      await using running = await Running.start(server, "/dev/null");
+      for (let round = 0; round < CONNECTION_ROUNDS; round++) {
+        const { url, loads } = running;
+        loads.push(await load(url, ROUND_SECONDS, connections));
+      }
+      const speeds = running.loads.map((load) => load.requestsPerSecond);
+      results[index]!.kilorequests.push(median(speeds) / 1000);
+      results[index]!.memory.push(await running.memory());
+    }
+  }
+  return results;
+}
+
+function printTable(results: Result[], starts: number[]): void {
   print(
     "| server | requests/s | to bare | p50, ms | p99, ms | idle, MB | " +
-      "after 1 load | after all | start, ms |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|",
+      "loaded, MB | start, ms |\n|---|--:|--:|--:|--:|--:|--:|--:|",
   );
-  for (const [index, { name, loads, memory }] of measured.entries()) {
+  for (const [index, result] of results.entries()) {
     const columns = [
-      name,
-      speed(loads).toFixed(0),
-      toBare(loads).toFixed(2),
-      p50(loads).toFixed(2),
-      p99(loads).toFixed(2),
-      memory[0]!.toFixed(0),
-      memory[1]!.toFixed(0),
-      memory.at(-1)!.toFixed(0),
+      result.name,
+      result.requestsPerSecond.toFixed(0),
+      result.toBare.toFixed(2),
+      result.p50.toFixed(2),
+      result.p99.toFixed(2),
+      result.idle.toFixed(0),
+      result.loaded.toFixed(0),
       starts[index]!.toFixed(0),
     ];
     print(`| ${columns.join(" | ")} |`);
   }
 }
 
-/** Whether the service logged every request. */
-function hasLoggedAll({ name, log, loads }: Measured): boolean {
-  const sent = loads.reduce((sum, { requests }) => sum + requests, 0);
-  const lines = Deno.readTextFileSync(log).match(/ 200 -\n/g)!.length;
-  print(`${name}: ${sent} requests, ${lines} lines`);
-  return lines >= sent;
-}
-
 await requireWrk();
-const installed: Server[] = [];
-for (const server of SERVERS) {
-  const { code } = await output("sh", ["-c", server.installed]);
-  if (code === 0) installed.push(server);
-  else print(`Not installed: ${server.name}`);
-}
+const folder = await Deno.makeTempDir();
+await Deno.chmod(folder, 0o755); // for nginx, which reads as nobody
+const sensor = await Sensor.create(`${folder}/sensor`);
 try {
-  const starts = await measureStarts(installed);
-  const measured = await measureLoads(installed);
-  if (!hasLoggedAll(measured[0]!)) Deno.exitCode = 1;
-  printTable(measured, starts);
+  const servers: Server[] = [];
+  for (const server of listServers(folder, sensor.read)) {
+    const { code } = await output("sh", ["-c", server.installed]);
+    if (code === 0) servers.push(server);
+    else print(`Not installed: ${server.name}`);
+  }
+  const starts = await measureStarts(servers);
+  const results = await measureLoads(servers, folder);
+  printTable(results, starts);
+  const compared = [
+    "this service",
+    "bare Deno.serve, no log",
+    "nginx, constant",
+  ];
+  const scaling = await measureConnections(
+    servers.filter(({ name }) => compared.includes(name)),
+  );
+  const date = new Date().toISOString().slice(0, 10);
+  const { stdout: cores } = await output("nproc", []);
+  const machine = `${cores.trim()} cores of ${Deno.build.arch}`;
+  const chart = drawChart(
+    [{
+      title: "Throughput (bare = 1)",
+      bars: results.map(({ name, toBare }) => (
+        { name, value: toBare, text: toBare.toFixed(2) }
+      )),
+    }, {
+      title: "99th percentile of the latency, ms",
+      bars: results.map(({ name, p99 }) => (
+        { name, value: p99, text: p99.toFixed(1) }
+      )),
+    }],
+    [{
+      title: "Throughput, 1,000 requests/s",
+      connections: CONNECTIONS,
+      lines: scaling.map(({ name, kilorequests }) => (
+        { name, values: kilorequests }
+      )),
+    }, {
+      title: "Memory after the load, MB",
+      connections: CONNECTIONS,
+      lines: scaling.map(({ name, memory }) => ({ name, values: memory })),
+    }],
+    `deno task bench, ${date}, Deno ${Deno.version.deno}, ${machine}`,
+  );
+  await Deno.mkdir(".bench", { recursive: true });
+  await Deno.writeTextFile(CHART, chart);
+  print(`\nDrew ${CHART}`);
 } finally {
   sensor[Symbol.dispose]();
   await Deno.remove(folder, { recursive: true });

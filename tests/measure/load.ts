@@ -61,12 +61,23 @@ export async function requireWrk(): Promise<void> {
 }
 
 /**
- * Sends requests over 50 connections for a time, from the second core.
+ * Sends requests over some connections for a time, from the second core.
  *
  * @throws {Error} If a response was not 200.
  */
-export async function load(url: string, seconds: number): Promise<Load> {
-  const wrk = ["wrk", "-t1", "-c50", `-d${seconds}s`, "--latency", url];
+export async function load(
+  url: string,
+  seconds: number,
+  connections = 50,
+): Promise<Load> {
+  const wrk = [
+    "wrk",
+    "-t1",
+    `-c${connections}`,
+    `-d${seconds}s`,
+    "--latency",
+    url,
+  ];
   const { stdout } = await output("taskset", ["-c", "1", ...wrk]);
   const figure = (pattern: RegExp) => {
     const [, number, unit = ""] = stdout.match(pattern) ?? [];
