@@ -54,7 +54,7 @@ http {
     super("nginx", args, { startsOthers: true });
   }
 
-  /** Asks with a client that knows host names and authorities as browsers do. */
+  /** Asks with a client that is as strict about certificates as a browser. */
   async fetch(): Promise<string> {
     const cert = await Deno.readTextFile(`${this.folder.path}/datasensor.crt`);
     using client = Deno.createHttpClient({ caCerts: [cert] });
