@@ -21,7 +21,7 @@ import { Process } from "../helpers/process.ts";
 import { delay } from "../helpers/wait.ts";
 import type { Board } from "./board.ts";
 import { startByHand } from "./by_hand.ts";
-import type { Checks } from "./service.ts";
+import type { Checks } from "./operations.ts";
 
 /** How much memory the service may take, in MB. */
 const MEMORY_LIMIT_MB = 512;

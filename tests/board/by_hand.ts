@@ -9,15 +9,11 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { Guide } from "../helpers/guide.ts";
-import { Process } from "../helpers/process.ts";
 import { Terminal } from "../helpers/terminal.ts";
-import { waitFor } from "../helpers/wait.ts";
 import type { Board } from "./board.ts";
-import { type Checks, property } from "./service.ts";
+import { type Checks, guide, property } from "./operations.ts";
 
 const readme = await Guide.read("README.md");
-const guide = await Guide.read(".board/README.md");
-
 /** The README's command that starts the executable. */
 const START = readme.line("ssh -t board");
 
@@ -71,18 +67,5 @@ export const BY_HAND: Checks = {
     assertEquals((await terminal.end()).code, 0);
     assertMatch(terminal.stdout, /"GET \/datasensor HTTP\/1\.1" 200 -/);
     assertEquals(await board.answer(), "no answer");
-  },
-
-  async "without -t, it goes on after Ctrl+C, and keeps the port"(board) {
-    // A connection of its own ends with its client
-    const command = START.replace("-t", "-S none");
-    const env = board.environment;
-    await using ssh = new Process("bash", ["-c", `exec ${command}`], { env });
-    await ssh.waitFor(() => ssh.stdout.includes("Press CTRL+C"));
-    await ssh.stop("SIGINT");
-    assertEquals(await board.answer(), '200 "Sensor data"');
-    const pid = await board.read("pidof datasensor");
-    await board.run(`kill ${pid}`);
-    await waitFor(async () => await board.answer() === "no answer");
   },
 };

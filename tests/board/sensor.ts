@@ -1,18 +1,16 @@
 // What the guide promises of sensors, checked on a board in the guide's order.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { Guide } from "../helpers/guide.ts";
 import { waitFor } from "../helpers/wait.ts";
 import type { Board } from "./board.ts";
 import {
   type Checks,
   edit,
+  guide,
   journal,
   property,
   removeDropIn,
-} from "./service.ts";
-
-const guide = await Guide.read(".board/README.md");
+} from "./operations.ts";
 
 /** How many error messages of the sensor are in the journal. */
 async function countErrors(board: Board): Promise<number> {

@@ -2,70 +2,27 @@
 // order: each check leaves the service running.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { Guide } from "../helpers/guide.ts";
 import { send } from "../helpers/network.ts";
 import { HALF_BODY } from "../helpers/requests.ts";
 import { Process } from "../helpers/process.ts";
 import { waitFor } from "../helpers/wait.ts";
 import type { Board } from "./board.ts";
-
-/** Checks by name. */
-export type Checks = Record<string, (board: Board) => Promise<void>>;
-
-const guide = await Guide.read(".board/README.md");
-
-/** Returns a property of a unit. */
-export function property(
-  board: Board,
-  name: string,
-  unit = "datasensor",
-): Promise<string> {
-  return board.read(`systemctl show -P ${name} ${unit}`);
-}
-
-/** Returns the lines that a unit's processes wrote, as the journal has them. */
-export async function journal(
-  board: Board,
-  unit = "datasensor",
-): Promise<string[]> {
-  const command = `sudo journalctl --sync; journalctl -u ${unit} -o cat`;
-  return (await board.run(command)).split("\n");
-}
+import {
+  type Checks,
+  edit,
+  guide,
+  journal,
+  property,
+  removeDropIn,
+} from "./operations.ts";
 
 function countRequests(lines: string[]): number {
   return lines.filter((line) => line.includes("HTTP/1.1")).length;
 }
 
-/** Edits the drop-in, and restarts the service, with the guide's commands. */
-export async function edit(board: Board, dropIn: string): Promise<void> {
-  // An editor that puts these lines between the first two comments
-  await board.run(`cat >drop-in <<'END'\n${dropIn}END
-sudo tee /usr/local/bin/editor >editor <<'END'
-#!/bin/sh
-exec sed -i -e '/^### Anything/,/^### Lines/{/^###/!d}' \
-  -e '/^### Anything/r /home/pi/drop-in' "$1"
-END
-sudo chmod +x /usr/local/bin/editor`);
-  await board.runOnTerminal(guide.block("systemctl edit datasensor"));
-}
-
 /** Returns the drop-in that sets the flags, as the guide has one for IPv6. */
 function dropInWith(flags: string): string {
   return guide.block("--journal --host ::").replace("--host ::", flags);
-}
-
-/** Removes the drop-in, with the guide's commands. */
-export async function removeDropIn(board: Board): Promise<void> {
-  await board.run(guide.block("override.conf"));
-}
-
-/** Brings the service back, whatever a failed check has left. */
-export async function reset(board: Board): Promise<void> {
-  await board.attempt(
-    `sudo rm -f /etc/systemd/system/datasensor.service.d/override.conf
-sudo systemctl daemon-reload
-sudo systemctl restart datasensor`,
-  );
 }
 
 /** Fails unless flags stop the service for good, and its status says why. */

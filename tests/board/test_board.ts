@@ -8,8 +8,9 @@ import { Board, type BoardKind } from "./board.ts";
 import { ATTACKS } from "./attacks.ts";
 import { BY_HAND } from "./by_hand.ts";
 import { getImages, lacksImage } from "./image.ts";
+import { reset } from "./operations.ts";
 import { SENSOR } from "./sensor.ts";
-import { reset, SERVICE } from "./service.ts";
+import { SERVICE } from "./service.ts";
 
 const dist = await Folder.create();
 globalThis.addEventListener("unload", () => dist.remove());
