@@ -229,16 +229,25 @@ testUnless(
   },
 );
 
+/** Runs tests of the program against the executable. */
+async function testProgram(name: string, ...args: string[]): Promise<void> {
+  const run = ["task", "-q", "test", `tests/program/${name}`, ...args];
+  const env = { DATASENSOR_EXECUTABLE: file };
+  const { code, stdout } = await output(Deno.execPath(), run, { env });
+  assertEquals(code, 0, stdout);
+}
+
+testUnless(
+  cannotRun,
+  "an executable runs while its standard error is full",
+  () => testProgram("stderr_test.ts", "--filter=stop the program"),
+);
+
 const flood = "an executable answers while clients hold all connections";
 if (isTooOld(COMPILER_VERSION)) {
   skip(flood, `Deno ${COMPILER_VERSION}, with which it is made, is too old`);
 } else {
-  testUnless(cannotRun, flood, async () => {
-    const args = ["task", "-q", "test", "tests/program/flood_test.ts"];
-    const env = { DATASENSOR_EXECUTABLE: file };
-    const { code, stdout } = await output(Deno.execPath(), args, { env });
-    assertEquals(code, 0, stdout);
-  });
+  testUnless(cannotRun, flood, () => testProgram("flood_test.ts"));
 }
 
 Deno.test("compile leaves nothing when it is stopped", async () => {
