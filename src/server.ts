@@ -12,7 +12,7 @@ const LISTEN_RETRY_MS = 200; // after listen has failed
 const REMINDER_MS = 60_000; // between two logs of the same failure
 const MEMORY_LIMIT_BYTES = 192e6; // twice what the process needs at most
 const MEMORY_GROWTH_BYTES = 64e6; // if it stays larger after an attack
-export const MEMORY_CHECK_MS = 500; // an idle process should rarely wake up
+export const MEMORY_CHECK_MS = 1000; // for which tokio wakes up twice
 
 /** The functions of the system that the server calls; tests replace them. */
 export const SYSTEM = {
