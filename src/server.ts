@@ -91,7 +91,7 @@ function createOutage(logger: Logger, system: typeof SYSTEM) {
       if (isDeaf) deafSince ??= now;
       const message = isDeaf
         ? error.message.split("\n", 1)[0]!
-        : `Closed all connections to listen again after "${error}"`;
+        : `Closed all connections to recover from "${error}"`;
       if (now - (loggedAt.get(message) ?? -Infinity) >= REMINDER_MS) {
         logger.warn(message);
         loggedAt.set(message, now);
@@ -119,7 +119,7 @@ async function watchMemory(signal: AbortSignal, system: typeof SYSTEM) {
     await system.delay(MEMORY_CHECK_MS);
     const bytes = system.residentBytes();
     limit ??= Math.max(MEMORY_LIMIT_BYTES, bytes + MEMORY_GROWTH_BYTES);
-    if (bytes > limit) throw new Error("The connections take too much memory");
+    if (bytes > limit) throw new Error("Too much memory in use");
   }
 }
 

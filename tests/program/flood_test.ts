@@ -22,7 +22,7 @@ function start(...flags: string[]): Promise<Program> {
 }
 
 /** The warning that it logs, once for failures that follow each other. */
-const WARNING = "WARN Closed all connections to listen again after " +
+const WARNING = "WARN Closed all connections to recover from " +
   '"Http: Error: Too many open files (os error 24)"';
 
 /** Opens a connection that stops within a request. */

@@ -94,7 +94,7 @@ Deno.test("runServer() logs a thrown value that is not an error", async () => {
 });
 
 const EMFILE = new Error("Too many open files (os error 24)");
-const CLOSED = `Closed all connections to listen again after "${EMFILE}"`;
+const CLOSED = `Closed all connections to recover from "${EMFILE}"`;
 const IN_USE = new Deno.errors.AddrInUse();
 const TAKEN =
   'Cannot listen on "127.0.0.1", port 5000: another program uses the port';
@@ -216,7 +216,7 @@ Deno.test("runServer() closes all connections when the process grows too large",
   const { closedAt, warnings } = await runWithMemory(90, 192, 193, 90, 192);
   assertEquals(closedAt, [193]);
   assertEquals(warnings, [
-    'Closed all connections to listen again after "Error: The connections take too much memory"',
+    'Closed all connections to recover from "Error: Too much memory in use"',
   ]);
 });
 
