@@ -103,11 +103,8 @@ export function parseCommand(args: readonly string[]): Command {
   if (config.stdin && given.has("--message")) {
     return usage("--message cannot be used with --stdin");
   }
-  for (const name of ["--json", "--max-age"]) {
-    if (given.has(name) && !config.stdin) {
-      return usage(`${name} requires --stdin`);
-    }
-  }
+  const reader = ["--json", "--max-age"].find((name) => given.has(name));
+  if (reader && !config.stdin) return usage(`${reader} requires --stdin`);
   return { kind: "serve", config };
 }
 

@@ -2,10 +2,13 @@
 
 import { PATH } from "./config.ts";
 
+const OTHER_HOST = "Choose another address with --host, or leave it out";
+
 /** Why Deno.serve throws and what to do about it, by the error's name. */
 const REASONS: Record<string, string> = {
   AddrInUse: `another program uses the port
 Stop that program, or choose another port with --port`,
+  AddrNotAvailable: `this machine has no such address\n${OTHER_HOST}`,
   PermissionDenied: `the system reserves that port for privileged users
 Choose a port from 1024 on with --port`,
 };
@@ -15,7 +18,7 @@ export class ListenError extends Error {
   /** Explains what Deno.serve threw. */
   constructor(cause: unknown, hostname: string, port: number) {
     const reason = REASONS[cause instanceof Error ? cause.name : ""] ??
-      `${cause}\nChoose another address with --host, or leave it out`;
+      `${cause}\n${OTHER_HOST}`;
     super(`Cannot listen on "${hostname}", port ${port}: ${reason}`);
   }
 }

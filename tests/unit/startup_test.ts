@@ -15,6 +15,11 @@ const CAUSES: [cause: Error, reason: string, advice: string][] = [
     "Choose a port from 1024 on with --port",
   ],
   [
+    new Deno.errors.AddrNotAvailable(),
+    "this machine has no such address",
+    "Choose another address with --host, or leave it out",
+  ],
+  [
     new Error("failed to lookup address information"),
     "Error: failed to lookup address information",
     "Choose another address with --host, or leave it out",
