@@ -87,10 +87,11 @@ export class Board implements AsyncDisposable {
   async #connect(): Promise<void> {
     const end = performance.now() + BOOT_TIMEOUT_MS;
     while ((await this.#ssh("true")).code !== 0) {
-      if (performance.now() < end) continue;
-      throw new Error(
-        `It does not boot:\n${this.#machine.stdout.slice(-4000)}`,
-      );
+      const ended = this.#machine.ended.then(() => true);
+      const hasEnded = await Promise.race([ended, delay(500)]);
+      if (!hasEnded && performance.now() < end) continue;
+      const { stdout, stderr } = this.#machine;
+      throw new Error(`It does not boot:\n${stdout.slice(-4000)}${stderr}`);
     }
     const env = this.environment;
     this.#connection = new Process("ssh", ["-M", "-N", "board"], { env });

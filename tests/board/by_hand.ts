@@ -14,6 +14,11 @@ import type { Board } from "./board.ts";
 import { type Checks, guide, property } from "./operations.ts";
 
 const readme = await Guide.read("README.md");
+const guideText = await Deno.readTextFile(".board/README.md");
+
+/** How much more memory the service may take than the guide says. */
+const MEMORY_TOLERANCE = 1.2;
+
 /** The README's command that starts the executable. */
 const START = readme.line("ssh -t board");
 
@@ -42,9 +47,9 @@ async function request(board: Board, count: number): Promise<void> {
   }));
 }
 
-/** The checks of the README's section "Put it on a board". */
+/** The checks of the README's section "On a board". */
 export const BY_HAND: Checks = {
-  async "the service shows the memory that it takes"(board) {
+  async "the service takes as much memory as the guide says"(board) {
     await board.run("sudo systemctl disable --now temperature");
     await board.run("sudo rm -r /etc/systemd/system/datasensor.service.d");
     await board.run("sudo systemctl daemon-reload");
@@ -56,6 +61,10 @@ export const BY_HAND: Checks = {
     const after = await residentMemory(board, pid);
     assertEquals(await property(board, "MainPID"), pid);
     console.log(`Resident memory: ${idle} MB idle, ${after} MB after 10,000`);
+    const pages = parseInt(board.kind.pages);
+    const row = guideText.match(`${pages} KB.*\\| (\\d+) MB +\\| (\\d+) MB`)!;
+    const excess = Math.max(idle / Number(row[1]), after / Number(row[2]));
+    assertEquals(excess <= MEMORY_TOLERANCE, true, `${excess} times as much`);
   },
 
   async "started by hand, as printed, it answers and stops with Ctrl+C"(board) {

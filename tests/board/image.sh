@@ -67,7 +67,8 @@ END
 install_kernel() {
   local size=$1 package=$2 kernel=$work/$1 initrd=$work/initrd-$1 version
   mkdir -p "$kernel" "$initrd"/{bin,dev,modules,proc,root}
-  (cd "$kernel" && apt-get -qq download "$package:arm64" busybox-static:arm64)
+  (cd "$kernel" && apt-get -qq -o APT::Sandbox::User=root \
+    download "$package:arm64" busybox-static:arm64)
   for file in "$kernel"/*.deb; do dpkg -x "$file" "$kernel"; done
   cp "$kernel"/boot/vmlinuz-* "$folder/vmlinuz-$size"
   cp "$kernel/bin/busybox" "$initrd/bin"
@@ -91,7 +92,7 @@ for kernel in "$@"; do
   echo "Unpacking ${kernel#*=}"
   install_kernel "${kernel%%=*}" "${kernel#*=}"
 done
-echo "Installing Debian's $suite for arm64, which takes two to four minutes"
+echo "Installing Debian ($suite) for arm64, which takes two to four minutes"
 register_emulator
 install_debian
 mke2fs -q -t ext4 -d "$work/root" "$folder/disk.ext4" 1G

@@ -24,6 +24,7 @@ const KERNELS: Record<PageSize, string[]> = {
 
 /** The commands that make and boot an image. */
 const COMMANDS = [
+  "apt-cache",
   "cpio",
   "debootstrap",
   "depmod",
