@@ -32,6 +32,9 @@ const RECOVERY_LIMIT_MS = 10_000;
 /** How long an attack may take, in ms: not all of it is taken by a slow board. */
 const ATTACK_LIMIT_MS = 60_000;
 
+/** How long connections are held that have sent everything, in ms. */
+const HOLD_MS = 15_000;
+
 const NO_FLAGS = 0;
 const END_HEADERS = 4;
 
@@ -75,7 +78,7 @@ async function sendReferences(port: number): Promise<void> {
   });
   connection.answer(0).catch(() => {});
   await flood(connection, concat(streams), 1);
-  await delay(ATTACK_LIMIT_MS / 4); // holds what it has taken
+  await delay(HOLD_MS);
 }
 
 const CLIENTS: Record<string, (port: number) => Promise<unknown>> = {

@@ -168,7 +168,7 @@ export class Board implements AsyncDisposable {
     await waitFor(async () => {
       last = await this.answer(port);
       if (last.startsWith(begin)) return true;
-      await delay(200); // emulated, it has little time to answer
+      await delay(500); // to look takes the board's time
       return false;
     }, () => `the answer is "${last}", not "${begin}"`);
   }

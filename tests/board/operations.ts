@@ -1,6 +1,7 @@
 // What the checks do on a board, as its operator would.
 
 import { Guide } from "../helpers/guide.ts";
+import { delay, waitFor } from "../helpers/wait.ts";
 import type { Board } from "./board.ts";
 
 /** Checks by name. */
@@ -8,6 +9,16 @@ export type Checks = Record<string, (board: Board) => Promise<void>>;
 
 /** The guide for operators. */
 export const guide = await Guide.read(".board/README.md");
+
+/** Waits for a condition; looking at it takes the board's time. */
+export async function waitOnBoard(
+  condition: () => Promise<boolean>,
+): Promise<void> {
+  await waitFor(
+    async () => await condition() || await delay(1000).then(() => false),
+    () => String(condition),
+  );
+}
 
 /** Returns a property of a unit. */
 export function property(

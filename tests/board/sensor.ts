@@ -1,7 +1,6 @@
 // What the guide promises of sensors, checked on a board in the guide's order.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { waitFor } from "../helpers/wait.ts";
 import type { Board } from "./board.ts";
 import {
   type Checks,
@@ -10,6 +9,7 @@ import {
   journal,
   property,
   removeDropIn,
+  waitOnBoard,
 } from "./operations.ts";
 
 /** How many error messages of the sensor are in the journal. */
@@ -43,7 +43,7 @@ export const SENSOR: Checks = {
     board,
   ) {
     await board.run(guide.block("enable datasensor temperature"));
-    await waitFor(async () => await countErrors(board) >= 2);
+    await waitOnBoard(async () => await countErrors(board) >= 2);
     await board.waitForAnswer("503");
     assertMatch(
       await board.run(guide.block("journalctl -u temperature")),
@@ -57,7 +57,7 @@ export const SENSOR: Checks = {
     const before = await countErrors(board);
     await write(board, "21.5");
     await board.waitForAnswer('200 "21.5"');
-    await waitFor(async () => await countErrors(board) > before);
+    await waitOnBoard(async () => await countErrors(board) > before);
     assertEquals(await board.answer(), '200 "21.5"');
     await board.waitForAnswer("503"); // too old
   },

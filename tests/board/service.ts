@@ -1,11 +1,10 @@
-// What the guide promises of the service, checked on a board in the guide's
-// order: each check leaves the service running.
+// What the guide promises of the service, checked on a board. The last drop-in
+// that a check has edited stays until another check replaces or removes it.
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { send } from "../helpers/network.ts";
 import { HALF_BODY } from "../helpers/requests.ts";
 import { Process } from "../helpers/process.ts";
-import { waitFor } from "../helpers/wait.ts";
 import type { Board } from "./board.ts";
 import {
   type Checks,
@@ -14,6 +13,7 @@ import {
   journal,
   property,
   removeDropIn,
+  waitOnBoard,
 } from "./operations.ts";
 
 function countRequests(lines: string[]): number {
@@ -25,20 +25,20 @@ function dropInWith(flags: string): string {
   return guide.block("--journal --host ::").replace("--host ::", flags);
 }
 
-/** Fails unless flags stop the service for good, and its status says why. */
+/** Fails unless flags keep the service down, and its status says why. */
 async function assertStaysDown(
   board: Board,
   flags: string,
   reason: RegExp,
 ): Promise<void> {
   await edit(board, dropInWith(flags));
-  await waitFor(async () => await property(board, "ActiveState") === "failed");
+  await waitOnBoard(async () =>
+    await property(board, "ActiveState") === "failed"
+  );
   assertEquals(await property(board, "ExecMainStatus"), "2");
   assertEquals(await property(board, "NRestarts"), "0");
   const { stdout } = await board.attempt(guide.block("systemctl status"));
   assertMatch(stdout, reason);
-  await removeDropIn(board);
-  await board.waitForAnswer("200");
 }
 
 /** The checks of the guide's section "Run it as a service". */
@@ -68,7 +68,7 @@ export const SERVICE: Checks = {
   async "the service comes back after SIGKILL"(board) {
     const before = await property(board, "MainPID");
     await board.run(`sudo kill -KILL ${before}`);
-    await waitFor(async () => await property(board, "NRestarts") === "1");
+    await waitOnBoard(async () => await property(board, "NRestarts") === "1");
     await board.waitForAnswer("200");
     assertEquals(await property(board, "MainPID") === before, false);
   },
@@ -95,8 +95,6 @@ export const SERVICE: Checks = {
   },
 
   async "an update, as printed, runs the new executable"(board) {
-    await board.run("rm datasensor-aarch64");
-    await board.compute(guide.block("scp -r"));
     const before = await board.read("stat -c %i /usr/local/bin/datasensor");
     await board.run(
       guide.block(
@@ -119,6 +117,8 @@ export const SERVICE: Checks = {
     board,
   ) {
     await assertStaysDown(board, "--host 10.9.9.9", /10\.9\.9\.9/);
+    await removeDropIn(board);
+    await board.waitForAnswer("200");
   },
 
   async "a port in use keeps it trying, until the port is free"(board) {
@@ -126,7 +126,7 @@ export const SERVICE: Checks = {
 sudo systemd-run --unit=other /usr/local/bin/datasensor --message other`);
     await board.waitForAnswer('200 "other"');
     await board.run("sudo systemctl start datasensor");
-    await waitFor(async () =>
+    await waitOnBoard(async () =>
       Number(await property(board, "NRestarts")) >= 2 &&
       (await journal(board)).some((line) => /port 5000/i.test(line))
     );
@@ -144,7 +144,9 @@ sudo systemd-run --unit=other /usr/local/bin/datasensor --message other`);
 
   async "port 80 works as printed, and not without sysctl"(board) {
     await edit(board, guide.block("--port 80"));
-    await waitFor(async () => Number(await property(board, "NRestarts")) > 0);
+    await waitOnBoard(async () =>
+      Number(await property(board, "NRestarts")) > 0
+    );
     assertEquals(await board.answer(80), "no answer");
     await board.run(guide.block("sysctl"));
     await board.waitForAnswer("200", 80);
@@ -174,8 +176,6 @@ sudo systemd-run --unit=other /usr/local/bin/datasensor --message other`);
     await board.waitForAnswer("200");
     const after = await journal(board);
     assertEquals(countRequests(after), countRequests(before));
-    await removeDropIn(board);
-    await board.waitForAnswer("200");
   },
 
   async "only those of IPAddressAllow= can connect"(board) {
