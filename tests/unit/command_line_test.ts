@@ -41,8 +41,8 @@ const COMMAND_LINES: [args: string[], config: Partial<Config>][] = [
 
 for (const [args, config] of COMMAND_LINES) {
   Deno.test(`parseCommand() accepts ${JSON.stringify(args)}`, () => {
-    const expected = { kind: "serve", config: { ...DEFAULTS, ...config } };
-    assertEquals(parseCommand(args), expected);
+    const settings = { ...DEFAULTS, ...config };
+    assertEquals(parseCommand(args), { kind: "serve", config: settings });
   });
 }
 
