@@ -23,8 +23,15 @@ export class LineWriter {
   #isCollecting = false;
   #writing: Promise<void> | undefined;
 
-  /** @param onDrop Receives the count of dropped lines once there is room. */
-  constructor(readonly sink: Sink, readonly onDrop: (count: number) => void) {}
+  /**
+   * @param onDrop Receives the count of dropped lines once there is room.
+   * @param wait Resolves after a time, in ms.
+   */
+  constructor(
+    readonly sink: Sink,
+    readonly onDrop: (count: number) => void,
+    readonly wait: typeof delay = delay,
+  ) {}
 
   /** Adds a line, without its end. Never blocks and never throws. */
   write(line: string): void {
@@ -46,7 +53,7 @@ export class LineWriter {
   /** Is not awaited: while the sink is stuck, promises would pile up. */
   async #collect(): Promise<void> {
     this.#isCollecting = true;
-    await delay(COLLECT_MS);
+    await this.wait(COLLECT_MS);
     this.#isCollecting = false;
     this.#start();
   }
@@ -73,7 +80,7 @@ export class LineWriter {
           // The disk is full, or the reader is gone. A failed write does not
           // say how much it wrote: these bytes are retried, now line by line
           chunk = 1;
-          await delay(RETRY_MS);
+          await this.wait(RETRY_MS);
         }
       }
     } while (this.#length > 0);

@@ -61,7 +61,7 @@ async function sendEmptyFrames(port: number, method: string): Promise<void> {
   await connection.send(frame(TYPE.HEADERS, END_HEADERS, 1, fields));
   const empty = frame(TYPE.DATA, NO_FLAGS, 1);
   const part = concat(Array.from({ length: 10_000 }, () => empty));
-  connection.answer(0).catch(() => {}); // reads what comes
+  connection.drain(); // reads what comes
   await flood(connection, part, 1_067);
 }
 
@@ -76,7 +76,7 @@ async function sendReferences(port: number): Promise<void> {
     const block = [...fields, ...first, ...references];
     return frame(TYPE.HEADERS, WHOLE, 2 * index + 1, block);
   });
-  connection.answer(0).catch(() => {});
+  connection.drain();
   await flood(connection, concat(streams), 1);
   await delay(HOLD_MS);
 }

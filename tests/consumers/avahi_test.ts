@@ -1,7 +1,7 @@
 // Avahi announces the board, in a network that only this test sees.
 
 import { assertMatch } from "@std/assert";
-import { guideCommands } from "../helpers/examples.ts";
+import { guideCommands } from "./examples.ts";
 import {
   lacksCommands,
   lacksNamespaces,

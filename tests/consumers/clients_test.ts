@@ -1,8 +1,8 @@
 // The guide's commands for curl, wget and HTTPie, and their exit codes.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { Board } from "../helpers/board.ts";
-import { guideCommands } from "../helpers/examples.ts";
+import { Board } from "./board.ts";
+import { guideCommands } from "./examples.ts";
 import { lacksCommand, lacksCommands, testUnless } from "../helpers/machine.ts";
 import { type Output, output } from "../helpers/process.ts";
 

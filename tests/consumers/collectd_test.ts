@@ -1,8 +1,8 @@
 // collectd reads the board and exports its readings to Prometheus.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { Board } from "../helpers/board.ts";
-import { copyExample } from "../helpers/examples.ts";
+import { Board } from "./board.ts";
+import { copyExample } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
 import { lacksCommand, testUnless } from "../helpers/machine.ts";
 import { freePort, get } from "../helpers/network.ts";

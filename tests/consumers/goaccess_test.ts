@@ -1,8 +1,8 @@
 // GoAccess counts the requests of an access log.
 
 import { assertEquals } from "@std/assert";
-import { Board } from "../helpers/board.ts";
-import { copyExample, guideCommands } from "../helpers/examples.ts";
+import { Board } from "./board.ts";
+import { copyExample, guideCommands } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
 import { lacksCommand, testUnless } from "../helpers/machine.ts";
 import { get } from "../helpers/network.ts";

@@ -1,8 +1,8 @@
 // A shell loop publishes readings to Mosquitto, an MQTT broker.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { Board } from "../helpers/board.ts";
-import { copyExample, guideCommands } from "../helpers/examples.ts";
+import { Board } from "./board.ts";
+import { copyExample, guideCommands } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
 import { lacksCommands, testUnless } from "../helpers/machine.ts";
 import { freePort } from "../helpers/network.ts";

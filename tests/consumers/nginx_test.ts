@@ -1,8 +1,8 @@
 // nginx serves the board's reading over HTTPS to clients that have a password.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { Board } from "../helpers/board.ts";
-import { copyExample, guideCommands } from "../helpers/examples.ts";
+import { Board } from "./board.ts";
+import { copyExample, guideCommands } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
 import { lacksAddress, lacksCommands, testUnless } from "../helpers/machine.ts";
 import { freePort, get } from "../helpers/network.ts";

@@ -1,9 +1,9 @@
 // Node-RED runs the flow that reads the board.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { Board } from "../helpers/board.ts";
+import { Board } from "./board.ts";
 import { dumpPage, lacksBrowser } from "../helpers/browser.ts";
-import { copyExample, guideCommands } from "../helpers/examples.ts";
+import { copyExample, guideCommands } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
 import { lacksCommand, testUnless } from "../helpers/machine.ts";
 import { freePort, get } from "../helpers/network.ts";

@@ -1,8 +1,8 @@
 // Prometheus probes the board through blackbox_exporter.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { Board } from "../helpers/board.ts";
-import { copyExample } from "../helpers/examples.ts";
+import { Board } from "./board.ts";
+import { copyExample } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
 import {
   lacksCommand,

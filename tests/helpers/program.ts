@@ -1,9 +1,8 @@
 // Starts the program as a process, the way its users do.
 
-import { get } from "./network.ts";
+import { exchange, get } from "./network.ts";
 import { output, Process, type ProcessOptions } from "./process.ts";
-
-export { output };
+import { LAST_GET } from "./requests.ts";
 
 /** The flags that the program runs with, as `deno task start` has them. */
 export const FLAGS = (await output(Deno.execPath(), ["task", "-q", "_flags"]))
@@ -87,6 +86,14 @@ export class Program extends Process {
     const read = () => Deno.readTextFile(file).catch(() => "");
     await this.waitFor(async () => (await read()).includes("Press CTRL+C"));
     return Number(new URL(findAddresses(await read())[0]!).port);
+  }
+
+  /** Waits until a GET over a new connection is answered with the data. */
+  async answers(): Promise<void> {
+    const isData = (text: string) => text.endsWith('\r\n\r\n"Sensor data"');
+    await this.waitFor(() =>
+      exchange(this.port, LAST_GET).then(isData, () => false) // refused
+    );
   }
 
   /** Waits for a number of lines and returns them. */

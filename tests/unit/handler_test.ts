@@ -1,30 +1,29 @@
-// The resource: what each request is answered.
+// The resource: how each request is answered.
 
 import { assertEquals } from "@std/assert";
 import { createHandler } from "../../src/handler.ts";
 import type { Reading, Sensor } from "../../src/sensor.ts";
 
 const READING = { json: '"Sensor data"' };
-const handler = createHandler(() => READING, false);
-const URL_BASE = "http://board";
-const DATA = { status: 200, type: "application/json", allow: null };
-const PROBLEM = { type: "application/problem+json" };
-const NOT_ALLOWED = { ...PROBLEM, status: 405, allow: "GET, HEAD, OPTIONS" };
-const NOT_FOUND = { ...PROBLEM, status: 404, allow: null };
+const NO_READING = { unavailable: "No reading yet" };
+const METHODS = "GET, HEAD, OPTIONS";
 
-/** Deno.serve passes on what `new Request` would refuse or change. */
-function request(method: string, url: string): Request {
-  return { method, url, headers: new Headers() } as Request;
-}
-
-function answer(method: string, target: string) {
-  const { status, headers } = handler(request(method, URL_BASE + target));
-  const type = headers.get("content-type");
-  return { status, type, allow: headers.get("allow") };
+/** Answers a request to a sensor; the target may be a whole url. */
+function answer(
+  method: string,
+  target = "/datasensor",
+  sensor: Sensor = () => READING,
+  cors = false,
+): Response {
+  const url = target.startsWith("http:") ? target : `http://board${target}`;
+  // Deno.serve passes on what `new Request` would refuse or change
+  const request = { method, url, headers: new Headers() } as Request;
+  return createHandler(sensor, cors)(request);
 }
 
 Deno.test("createHandler() answers GET with the JSON string alone", async () => {
-  const response = handler(request("GET", `${URL_BASE}/datasensor`));
+  const response = answer("GET");
+  assertEquals(response.status, 200);
   assertEquals(await response.text(), '"Sensor data"');
   assertEquals([...response.headers], [
     ["cache-control", "no-store"],
@@ -33,191 +32,143 @@ Deno.test("createHandler() answers GET with the JSON string alone", async () => 
   ]);
 });
 
-for (const method of ["GET", "HEAD"]) {
-  for (
-    const target of [
-      "/datasensor",
-      "/datasensor?x=1",
-      "/datasensor?",
-      "/datasensor?/../%",
-      "/%64atasensor",
-      "/%64%61%74%61sensor?x",
-    ]
-  ) {
-    Deno.test(`createHandler() answers ${method} ${target} with 200`, () => {
-      assertEquals(answer(method, target), DATA);
-    });
-  }
-}
+const FOUND = ["?", "?x=1", "?/../%"].map((query) => `/datasensor${query}`);
+FOUND.push("/%64atasensor", "/%64%61%74%61sensor?x=%");
 
-for (
-  const method of [
-    "POST",
-    "PUT",
-    "PATCH",
-    "DELETE",
-    "TRACE",
-    "CONNECT",
-    "BREW",
-    "get",
-  ]
-) {
-  Deno.test(`createHandler() answers ${method} with 405`, () => {
-    assertEquals(answer(method, "/datasensor"), NOT_ALLOWED);
+for (const target of FOUND) {
+  Deno.test(`createHandler() answers GET and HEAD ${target} with 200`, () => {
+    for (const method of ["GET", "HEAD"]) {
+      assertEquals(answer(method, target).status, 200);
+    }
   });
 }
 
 Deno.test("createHandler() answers OPTIONS with 204 and Allow", () => {
-  assertEquals(answer("OPTIONS", "/datasensor"), {
-    status: 204,
-    type: null,
-    allow: "GET, HEAD, OPTIONS",
-  });
+  const response = answer("OPTIONS");
+  assertEquals([response.status, response.body], [204, null]);
+  assertEquals([...response.headers], [
+    ["allow", METHODS],
+    ["cache-control", "no-store"],
+    ["x-content-type-options", "nosniff"],
+  ]);
 });
 
-for (
-  const target of [
-    "/",
-    "",
-    "/*",
-    "/datasensor/",
-    "//datasensor",
-    "/a/../datasensor",
-    "/./datasensor",
-    "/Datasensor",
-    "/datasenso",
-    "/datasensor%",
-    "/%64atasensor%zz",
-    "/datasensor%2F",
-    "/datasensor%3Fx=1",
-    "/datasensor#x",
-    "/%2564atasensor",
-    "/favicon.ico",
-    "/?/datasensor",
-  ]
+/** Asserts that a response has problem details, and which. */
+async function assertProblem(
+  response: Response,
+  status: number,
+  title: string,
+  detail: string,
+  fields: [string, string][] = [],
 ) {
-  Deno.test(`createHandler() answers ${JSON.stringify(target)} with 404`, () => {
+  assertEquals([...response.headers], [
+    ...fields,
+    ["cache-control", "no-store"],
+    ["content-type", "application/problem+json"],
+    ["x-content-type-options", "nosniff"],
+  ]);
+  const body = { type: "about:blank", title, status, detail };
+  assertEquals([response.status, await response.json()], [status, body]);
+}
+
+Deno.test("createHandler() answers other methods with 405 and Allow", async () => {
+  const methods = ["POST", "PUT", "PATCH", "DELETE", "TRACE", "CONNECT"];
+  for (const method of [...methods, "BREW", "get"]) {
+    await assertProblem(
+      answer(method),
+      405,
+      "Method Not Allowed",
+      `The resource is read-only: use ${METHODS}`,
+      [["allow", METHODS]],
+    );
+  }
+});
+
+const NOT_FOUND = ["/", "", "/*", "//datasensor", "/a/../datasensor"];
+NOT_FOUND.push("/datasensor/", "/./datasensor", "/Datasensor", "/datasenso");
+NOT_FOUND.push("/datasensor%", "/%64atasensor%zz", "/datasensor%2F");
+NOT_FOUND.push("/datasensor%3Fx=1", "/%2564atasensor", "/?/datasensor");
+
+for (const target of NOT_FOUND) {
+  Deno.test(`createHandler() answers "${target}" with 404`, async () => {
     for (const method of ["GET", "POST", "OPTIONS"]) {
-      assertEquals(answer(method, target), NOT_FOUND);
+      const detail = "The only resource is /datasensor";
+      await assertProblem(answer(method, target), 404, "Not Found", detail);
     }
   });
 }
 
-Deno.test("createHandler() answers errors with problem details", async () => {
-  const notFound = handler(request("GET", `${URL_BASE}/x`));
-  assertEquals(await notFound.json(), {
-    type: "about:blank",
-    title: "Not Found",
-    status: 404,
-    detail: "The only resource is /datasensor",
-  });
-  const notAllowed = handler(request("POST", `${URL_BASE}/datasensor`));
-  assertEquals(await notAllowed.json(), {
-    type: "about:blank",
-    title: "Method Not Allowed",
-    status: 405,
-    detail: "The resource is read-only: use GET, HEAD, OPTIONS",
-  });
-});
-
 Deno.test("createHandler() answers an invalid Host with 400, whatever the path", async () => {
+  const detail = "The Host header field is invalid";
   for (const target of ["/datasensor", "/x", "/datasensor?/x"]) {
     for (const method of ["GET", "POST", "OPTIONS"]) {
-      const response = handler(request(method, `http://bad host^${target}`));
-      assertEquals(await response.json(), {
-        type: "about:blank",
-        title: "Bad Request",
-        status: 400,
-        detail: "The Host header field is invalid",
-      });
+      const response = answer(method, `http://bad host^${target}`);
+      await assertProblem(response, 400, "Bad Request", detail);
     }
   }
 });
 
-Deno.test("createHandler() answers with the sensor's reading and its Last-Modified time", async () => {
-  let reading: Reading = { json: "21.5", time: Date.UTC(2026, 10, 20, 17, 14) };
-  const handler = createHandler(() => reading, false);
-  const get = request("GET", `${URL_BASE}/datasensor`);
-  for (const _ of [1, 2]) {
-    const response = handler(get);
-    assertEquals(await response.text(), "21.5");
-    assertEquals(
-      response.headers.get("last-modified"),
-      "Fri, 20 Nov 2026 17:14:00 GMT",
-    );
+Deno.test("createHandler() answers 503 while there is no reading", async () => {
+  let current: ReturnType<Sensor> = NO_READING;
+  const sensor = () => current;
+  for (const method of ["GET", "HEAD"]) {
+    const response = answer(method, "/datasensor", sensor);
+    const detail = "No reading yet";
+    await assertProblem(response, 503, "Service Unavailable", detail);
   }
-  reading = { json: "22", time: Date.UTC(2026, 10, 21, 17, 14, 9, 999) };
-  const response = handler(get);
-  assertEquals(await response.text(), "22");
-  assertEquals(
-    response.headers.get("last-modified"),
-    "Sat, 21 Nov 2026 17:14:09 GMT",
-  );
+  assertEquals(answer("OPTIONS", "/datasensor", sensor).status, 204);
+  current = READING;
+  assertEquals(answer("GET", "/datasensor", sensor).status, 200);
 });
 
-Deno.test("createHandler() creates its response once for each reading", async () => {
-  let built = 0;
-  const reading = {
+Deno.test("createHandler() serves each reading with its time, and serializes it once", async () => {
+  let count = 0;
+  let reading: Reading = {
     get json() {
-      return String(++built);
+      return String(++count);
     },
+    time: Date.UTC(2026, 10, 20, 17, 14),
   };
   const handler = createHandler(() => reading, false);
-  for (const method of ["GET", "HEAD", "GET"]) {
-    const response = handler(request(method, `${URL_BASE}/datasensor`));
-    assertEquals(await response.text(), "1");
+  const read = async () => {
+    const url = "http://board/datasensor";
+    const response = handler({ method: "GET", url } as Request);
+    return [await response.text(), response.headers.get("last-modified")];
+  };
+  for (const _ of [1, 2]) {
+    assertEquals(await read(), ["1", "Fri, 20 Nov 2026 17:14:00 GMT"]);
   }
+  reading = { json: "22", time: Date.UTC(2026, 10, 21, 17, 14, 9, 999) };
+  assertEquals(await read(), ["22", "Sat, 21 Nov 2026 17:14:09 GMT"]);
 });
 
-Deno.test("createHandler() answers 503 with the reason while there is no reading", async () => {
-  let current: ReturnType<Sensor> = { unavailable: "No reading yet" };
-  const handler = createHandler(() => current, false);
-  for (const method of ["GET", "HEAD"]) {
-    const response = handler(request(method, `${URL_BASE}/datasensor`));
-    assertEquals(response.status, 503);
-    assertEquals(await response.json(), {
-      type: "about:blank",
-      title: "Service Unavailable",
-      status: 503,
-      detail: "No reading yet",
-    });
-  }
-  const options = handler(request("OPTIONS", `${URL_BASE}/datasensor`));
-  assertEquals(options.status, 204);
-  current = { json: "21.5" };
-  assertEquals(
-    handler(request("GET", `${URL_BASE}/datasensor`)).status,
-    200,
-  );
-});
+/** Returns the CORS fields of a response. */
+function corsFields(...request: Parameters<typeof answer>) {
+  return [...answer(...request).headers]
+    .filter(([name]) => name.startsWith("access-control"));
+}
 
-const ALLOW_ORIGIN = "access-control-allow-origin";
+const ALLOW_ORIGIN = ["access-control-allow-origin", "*"];
 
 Deno.test("createHandler() lets other origins read every response only with --cors", () => {
-  const readings = [READING, { unavailable: "No reading yet" }];
-  for (const reading of readings) {
-    for (const method of ["GET", "HEAD", "OPTIONS", "POST"]) {
-      for (const url of [`${URL_BASE}/datasensor`, URL_BASE, "http://^/"]) {
-        const fieldOf = (cors: boolean) =>
-          createHandler(() => reading, cors)(request(method, url))
-            .headers.get(ALLOW_ORIGIN);
-        assertEquals([fieldOf(true), fieldOf(false)], ["*", null], url);
+  for (const sensor of [() => READING, () => NO_READING]) {
+    for (const method of ["GET", "HEAD", "POST"]) {
+      for (const target of ["/datasensor", "/", "http://^/"]) {
+        const fields = (cors: boolean) =>
+          corsFields(method, target, sensor, cors);
+        assertEquals([fields(false), fields(true)], [[], [ALLOW_ORIGIN]]);
       }
     }
   }
 });
 
 Deno.test("createHandler() answers a preflight only with --cors", () => {
-  const preflight = (cors: boolean) =>
-    [
-      ...createHandler(() => READING, cors)(
-        request("OPTIONS", `${URL_BASE}/datasensor`),
-      ).headers,
-    ].filter(([name]) => name.startsWith("access-control"));
-  assertEquals(preflight(false), []);
-  assertEquals(preflight(true), [
+  const fields = (cors: boolean) =>
+    corsFields("OPTIONS", "/datasensor", () => READING, cors);
+  assertEquals(fields(false), []);
+  assertEquals(fields(true), [
     ["access-control-allow-headers", "*"],
-    ["access-control-allow-methods", "GET, HEAD, OPTIONS"],
-    [ALLOW_ORIGIN, "*"],
+    ["access-control-allow-methods", METHODS],
+    ALLOW_ORIGIN,
   ]);
 });

@@ -4,26 +4,21 @@ import { assertEquals } from "@std/assert";
 import { requestTarget } from "../../src/request_target.ts";
 
 /** Deno.serve passes on what `new Request` would refuse or change. */
-function request(url: string, host?: string): Request {
+function targetOf(url: string, host?: string): string | undefined {
   const headers = new Headers(host === undefined ? {} : { host });
-  return { url, headers } as Request;
+  return requestTarget({ url, headers } as Request);
 }
 
 const URLS: [url: string, host: string | undefined, target?: string][] = [
   ["http://board/datasensor?x=1", "board", "/datasensor?x=1"],
-  ["http://board/", "board", "/"],
-  ["http://board/*", "board", "/*"],
-  ["http://board//datasensor", "board", "//datasensor"],
-  ["http://board/a/../b?/c", "board", "/a/../b?/c"],
+  ["http://board//a/../b?/c", "board", "//a/../b?/c"],
   ["http://localhost:5000/datasensor", undefined, "/datasensor"],
   ["http://localhost:5000/datasensor", "localhost:5000", "/datasensor"],
-  ["http:///datasensor", "", "/datasensor"], // Deno 2.7, for an empty field
   // Deno hides an invalid field
   ["http://localhost:5000/datasensor", "Ã©"],
   // The target is in absolute form
   ["http://other/datasensor?x", "board", "/datasensor?x"],
   ["https://[::1]:5000/a/../b", "board", "/a/../b"],
-  ["ftp://other/datasensor", "board", "/datasensor"],
   ["http://other", "board", "/"],
   ["http://other?a/b", "board", "/?a/b"],
   ["http://%2Fdatasensor?x", "board", "/?x"],
@@ -39,60 +34,24 @@ const URLS: [url: string, host: string | undefined, target?: string][] = [
 ];
 
 for (const [url, host, target] of URLS) {
-  const name = `${JSON.stringify(url)} with Host ${JSON.stringify(host)}`;
+  const name = `${url} with Host ${JSON.stringify(host)}`;
   Deno.test(`requestTarget() returns ${target} for ${name}`, () => {
-    assertEquals(requestTarget(request(url, host)), target);
+    assertEquals(targetOf(url, host), target);
   });
 }
 
-const VALID_HOSTS = [
-  "",
-  "b",
-  "B.local.",
-  "b:80",
-  "b:",
-  "192.0.2.7:5000",
-  "[::1]",
-  "[2001:db8::7]:5000",
-  "[fe80::1%25eth0]",
-  "a%20b",
-  "a%C3%a9b",
-  "!$&'()*+,;=-._~",
-];
+const VALID = ["", "B.local.", "b:80", "b:", "[::1]:80", "[fe80::1%25eth0]"];
+VALID.push("a%C3%a9b", "!$&'()*+,;=-._~");
+const INVALID = ["b x", "b?", "b#", "b\\", 'b"', "b%zz", "u@b", "::1", "[]"];
+INVALID.push("b:80:90", "b:http", "bÃ©", "b/", "b/datasensor?", "/", "b, c");
 
-const INVALID_HOSTS = [
-  "b x",
-  "b?",
-  "b#",
-  "b\\",
-  "b^",
-  'b"',
-  "b%",
-  "b%zz",
-  "u@b",
-  "::1",
-  "[::1",
-  "[]",
-  "b:80:90",
-  "b:http",
-  "b\tx",
-  "bÃ©",
-  "b/",
-  "b/datasensor?",
-  "b//",
-  "/",
-  "b, c", // two fields
-];
-
-for (const host of [...VALID_HOSTS, ...INVALID_HOSTS]) {
-  const isValid = VALID_HOSTS.includes(host);
+for (const host of [...VALID, ...INVALID]) {
+  const isValid = VALID.includes(host);
   const verb = isValid ? "accepts" : "rejects";
   Deno.test(`requestTarget() ${verb} the Host ${JSON.stringify(host)}`, () => {
     for (const target of ["/datasensor", "/datasensor?a=/b", "//"]) {
-      assertEquals(
-        requestTarget(request(`http://${host}${target}`, host)),
-        isValid ? target : undefined,
-      );
+      const expected = isValid ? target : undefined;
+      assertEquals(targetOf(`http://${host}${target}`, host), expected);
     }
   });
 }

@@ -1,7 +1,7 @@
 // The examples of the operator's guide: its files and its commands.
 
-import type { Folder } from "./files.ts";
-import { Guide } from "./guide.ts";
+import type { Folder } from "../helpers/files.ts";
+import { Guide } from "../helpers/guide.ts";
 
 /** What stands for the placeholders of an example, by placeholder. */
 export type Values = Record<string, string>;

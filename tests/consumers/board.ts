@@ -1,9 +1,9 @@
 // A board for the programs that read it: live, with a dead sensor, or down.
 
-import { Folder } from "./files.ts";
-import { get } from "./network.ts";
-import { output, Process } from "./process.ts";
-import { Program } from "./program.ts";
+import { Folder } from "../helpers/files.ts";
+import { get } from "../helpers/network.ts";
+import { output, Process } from "../helpers/process.ts";
+import { Program } from "../helpers/program.ts";
 
 /** The program, reading from a sensor that can die. */
 export class Board implements AsyncDisposable {
