@@ -16,7 +16,7 @@ const CAUSES: [cause: Error, message: string][] = [
   ],
   [
     new Deno.errors.AddrNotAvailable(),
-    "this machine has no such address",
+    "this machine has no such address\n" +
     "Choose another address with --host, or leave it out",
   ],
   [
