@@ -16,9 +16,9 @@ export function freePort(): number {
   return listener.addr.port;
 }
 
-/** Sends all of the bytes. */
+/** Writes all of the bytes. */
 export async function send(
-  connection: Deno.Conn,
+  connection: Pick<Deno.Conn, "write">,
   bytes: Uint8Array,
 ): Promise<void> {
   for (let sent = 0; sent < bytes.length;) {

@@ -1,4 +1,4 @@
-// SIGHUP: a terminal is closed, or a session is lost.
+// SIGHUP: a terminal was closed, or a session lost.
 
 import { assertEquals } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
@@ -9,59 +9,54 @@ import { HALF_BODY, LAST_GET } from "../helpers/requests.ts";
 import { lacksTerminal, Terminal } from "../helpers/terminal.ts";
 import { waitFor } from "../helpers/wait.ts";
 
-/** How many requests are asked. */
+/** How many requests are sent together. */
 const COUNT = 20;
 
-async function ask(port: number): Promise<void> {
-  for (let asked = 0; asked < COUNT; asked++) {
+async function request(port: number): Promise<void> {
+  for (let sent = 0; sent < COUNT; sent++) {
     assertEquals((await exchange(port, LAST_GET)).slice(-13), '"Sensor data"');
   }
 }
 
-/** Stops the program again and again, with a client that holds it. */
-async function stopAgainAndAgain(
+/** Stops the program, then sends SIGHUP until a client's time-out is over. */
+async function stopAndHangUp(
   program: Program,
   first: Deno.Signal,
-  pid?: number,
+  pid = program.pid,
 ): Promise<void> {
   using connection = await Deno.connect({ port: program.port });
   await send(connection, new TextEncoder().encode(HALF_BODY));
   await program.waitForLines(1);
-  await ask(program.port);
-  Deno.kill(pid ?? program.pid, first);
+  await request(program.port);
+  Deno.kill(pid, first);
   assertEquals((await program.insist("SIGHUP", pid)).code, 0);
   assertEquals(program.lines.length, 1 + COUNT);
 }
 
 testUnless(
   lacksTerminal,
-  "the program stops in order on SIGHUP, however often, while its standard output is a terminal",
+  "the program stops in order on SIGHUP if its standard output is a terminal",
   async () => {
     const run = command(["--port", "0"]).flat();
     const redirection = "</dev/null 2>/dev/null";
     await using program = await Terminal.run(run, redirection);
     await program.listening();
-    await stopAgainAndAgain(program, "SIGHUP", program.inner);
+    await stopAndHangUp(program, "SIGHUP", program.inner);
   },
 );
 
-Deno.test("the program does not end on SIGHUP while it stops", async () => {
+Deno.test("the program ignores SIGHUP without a terminal", async () => {
   await using program = await Program.start();
-  await stopAgainAndAgain(program, "SIGTERM");
-});
-
-Deno.test("the program goes on after SIGHUP without a terminal", async () => {
-  await using program = await Program.start();
-  for (let sent = 0; sent < COUNT; sent++) {
+  for (let sent = 0; sent < 3; sent++) {
     program.kill("SIGHUP");
-    await ask(program.port);
+    await request(program.port);
   }
   assertEquals((await program.stop()).code, 0);
-  assertEquals(program.lines.length, COUNT ** 2);
+  assertEquals(program.lines.length, 3 * COUNT);
 });
 
-/** The program on a terminal, which it does not write its lines to. */
-async function startWithLog(
+/** Starts the program on a terminal with its standard output in a file. */
+async function logToFile(
   wrap: string[],
   redirection: string,
   test: (terminal: Terminal, port: number) => Promise<number>,
@@ -70,21 +65,21 @@ async function startWithLog(
   const log = `${folder.path}/log`;
   const run = [...wrap, ...command(["--port", "0"]).flat()];
   await using terminal = await Terminal.run(run, `>'${log}' ${redirection}`);
-  const asked = await test(terminal, await terminal.portIn(log));
-  // Its end is nobody's to wait for
-  const logged = async () => (await Deno.readTextFile(log)).match(/ 200 -\n/g);
-  await waitFor(async () => (await logged())?.length === asked);
+  const sent = await test(terminal, await terminal.portIn(log));
+  // Nobody can wait for its exit, as its parent is gone
+  const lines = async () => (await Deno.readTextFile(log)).match(/ 200 -\n/g);
+  await waitFor(async () => (await lines())?.length === sent);
 }
 
-for (
-  const [stream, redirection] of [["input", "2>&1"], ["error", "</dev/null"]]
-) {
+const STREAMS = { input: "2>&1", error: "</dev/null" };
+
+for (const [stream, redirection] of Object.entries(STREAMS)) {
   testUnless(
     lacksTerminal,
-    `the program writes all lines when the terminal of its standard ${stream} is closed`,
+    `the program stops in order when the terminal of its standard ${stream} is closed`,
     () =>
-      startWithLog([], redirection!, async (terminal, port) => {
-        await ask(port);
+      logToFile([], redirection, async (terminal, port) => {
+        await request(port);
         terminal.close();
         await waitUntilClosed(port);
         return COUNT;
@@ -94,13 +89,13 @@ for (
 
 testUnless(
   lacksTerminal ?? await lacksCommand("nohup"),
-  "nohup keeps the program running when its terminal is closed",
+  "the program keeps running under nohup when its terminal is closed",
   () =>
-    startWithLog(["nohup"], "2>&1", async (terminal, port) => {
-      await ask(port);
+    logToFile(["nohup"], "2>&1", async (terminal, port) => {
+      await request(port);
       terminal.close();
       await terminal.ended;
-      await ask(port);
+      await request(port);
       Deno.kill(terminal.inner, "SIGTERM");
       return 2 * COUNT;
     }),

@@ -1,0 +1,45 @@
+// An uncaught error: the program exits with 1 once all lines are written.
+
+import { assertEquals, assertMatch } from "@std/assert";
+import { exchange } from "../helpers/network.ts";
+import { command, Program } from "../helpers/program.ts";
+import { GET } from "../helpers/requests.ts";
+
+const COUNT = 500;
+
+/** Makes the program fail on SIGUSR1. */
+const FAIL = (statement: string) =>
+  `--preload=data:text/javascript,${
+    encodeURIComponent(`
+  Deno.addSignalListener("SIGUSR1", () => {
+    const error = new TypeError("Unforeseen");
+    ${statement};
+  });`)
+  }`;
+
+const STATEMENTS = {
+  "an uncaught error": "throw error",
+  "an unhandled rejection": "Promise.reject(error)",
+};
+
+for (const [kind, statement] of Object.entries(STATEMENTS)) {
+  for (const isFull of [false, true]) {
+    const stderr = isFull ? "full" : "read";
+    Deno.test(`the program exits with 1 and every line after ${kind}, its standard error ${stderr}`, async () => {
+      // Pipes that nobody else writes to or reads
+      const script = `pipe=$(mktemp -u) && mkfifo "$pipe" && exec 3<>"$pipe"
+        rm "$pipe"; ${isFull ? "exec 2>&3; head -c 65536 /dev/zero >&2;" : ""}
+        exec "$@" <&3 3>&-`;
+      const args = ["--port", "0", "--stdin"]; // a pending read
+      const run = command(args, [FAIL(statement)]).flat();
+      await using program = new Program("sh", ["-c", script, "sh", ...run]);
+      await program.listening();
+      const isAll = (text: string) => text.split("HTTP/1.1 503").length > COUNT;
+      await exchange(program.port, GET.repeat(COUNT), isAll);
+      program.kill("SIGUSR1");
+      const { code } = await program.end();
+      assertEquals([code, program.lines.length], [1, COUNT]);
+      if (!isFull) assertMatch(program.stderr, /^TypeError: Unforeseen\n +at /);
+    });
+  }
+}
