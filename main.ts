@@ -12,8 +12,7 @@ import { runServer } from "./src/server.ts";
 import { ListenError } from "./src/startup.ts";
 import { listenForStop } from "./src/stop_signal.ts";
 
-/** How long the last lines may take to be written. */
-const FLUSH_TIMEOUT_MS = 900;
+const FLUSH_TIMEOUT_MS = 900; // for the last log lines
 
 async function run(args: string[]): Promise<number> {
   const command = parseCommand(args);
@@ -57,7 +56,7 @@ async function serve(config: Config): Promise<number> {
 
 /**
  * Returns a signal that is aborted by an uncaught error, so that the program
- * stops in order. Deno would end it at once, without the last lines.
+ * shuts down cleanly. Deno would exit at once and lose buffered log lines.
  */
 function catchUncaught(): AbortSignal {
   const controller = new AbortController();
@@ -70,7 +69,7 @@ function catchUncaught(): AbortSignal {
   return controller.signal;
 }
 
-/** Prints a text, unless nobody reads it in time, and returns the exit code. */
+/** Prints a text, unless nobody reads it in time, and returns an exit code. */
 async function print(stream: typeof Deno.stdout, text: string, code: number) {
   const writer = new LineWriter((bytes) => stream.write(bytes), () => {});
   writer.write(text);
@@ -82,6 +81,6 @@ async function withTimeout(flushed: Promise<void>): Promise<void> {
   await Promise.race([flushed, delay(FLUSH_TIMEOUT_MS)]);
 }
 
-// Not by itself: a pending read of standard input would keep the program
-// running (denoland/deno, issue 14333)
+// Exit explicitly: a pending read of standard input would keep the program
+// running (https://github.com/denoland/deno/issues/14333)
 Deno.exit(await run(Deno.args));

@@ -1,4 +1,4 @@
-// deno-lint-ignore-file no-console -- what it prints is its purpose
+// deno-lint-ignore-file no-console -- it prints to the console by design
 
 /**
  * Compiles the service. The same sources, packages and Deno give the same
@@ -30,7 +30,7 @@ try {
 
 async function run(): Promise<void> {
   const { values: options } = parseArgs({
-    args: Deno.args.filter((arg) => arg !== "--"), // npm run needs it
+    args: Deno.args.filter((arg) => arg !== "--"), // npm's habit
     options: {
       target: { type: "string", default: "aarch64" },
       "output-dir": { type: "string", default: "dist" },
@@ -152,7 +152,7 @@ async function deno(
     text.match(/error sending request for url \(\S+\/(denort-[^.]+)/) ?? [];
   throw new Error(
     denort
-      ? `Cannot download ${denort} for Deno ${Deno.version.deno}: set DENORT_BIN to a file that contains it`
+      ? `Cannot download ${denort} for Deno ${Deno.version.deno}: set DENORT_BIN to a copy of it`
       : text,
   );
 }

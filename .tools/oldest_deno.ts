@@ -12,7 +12,7 @@ export function isTooOld(version: string): boolean {
   return toNumber(version) < toNumber(OLDEST_DENO);
 }
 
-/** Returns a number to compare; localeCompare() would take 6 ms at the start. */
+/** Packs a version into one number: localeCompare() adds 6 ms to the start. */
 function toNumber(version: string): number {
   const parts = version.split(".").slice(0, 3);
   return parts.reduce((sum, part) => sum * 1000 + parseInt(part), 0);

@@ -1,12 +1,12 @@
-// The middleware: logs each handled request as one line.
+// The access log middleware: one line per handled request.
 
 import type { Handler } from "./handler.ts";
 import { requestTarget } from "./request_target.ts";
 
 const MAX_LENGTH = 1000; // of a logged method or target, in characters
 
-/** What needs no escaping, and is what most clients send. */
-const HARMLESS = new RegExp(`^[!#-[\\]-~]{0,${MAX_LENGTH}}$`);
+/** Matches text that needs no escaping, which is what most clients send. */
+const PLAIN_TEXT = new RegExp(`^[!#-[\\]-~]{0,${MAX_LENGTH}}$`);
 
 /** The facts of a handled request. */
 export interface AccessRecord {
@@ -19,8 +19,8 @@ export interface AccessRecord {
 
 /**
  * Wraps a handler so that every request is logged. A handler that throws is
- * logged with status 500, which the server then sends. Handlers are synchronous
- * so that nothing can come between a response and its line.
+ * logged with status 500, which the server then sends. Handlers are synchronous,
+ * so every response that is sent has a line.
  *
  * @param log Receives each line, without a line end; must not throw.
  */
@@ -60,8 +60,6 @@ export function formatAccessLine(record: AccessRecord): string {
 /**
  * Creates a function that returns the local time as `dd/Mon/yyyy HH:MM:SS`. The
  * text is formatted once a second.
- *
- * @param now The clock, in milliseconds since the epoch.
  */
 export function createTimestamp(now: () => number = Date.now): () => string {
   let second = NaN;
@@ -79,12 +77,12 @@ export function createTimestamp(now: () => number = Date.now): () => string {
 }
 
 /**
- * Escapes what a client sent so that it cannot forge a line or control the
- * terminal: `\"`, `\\`, and `\xNN` for each byte of UTF-8 that is not printable
- * ASCII, or a space. Ends a text that is too long with `\...`.
+ * Escapes text from a client so that it cannot forge a line or control the
+ * terminal: `"` and `\` get a backslash, and a space or a byte that is not
+ * printable ASCII becomes `\xNN`. A text that is too long ends with `\...`.
  */
 function escape(text: string): string {
-  if (HARMLESS.test(text)) return text;
+  if (PLAIN_TEXT.test(text)) return text;
   const escaped = text.slice(0, MAX_LENGTH)
     .replace(/["\\]/g, "\\$&")
     .replace(/[^!-~]+/g, (characters) => {

@@ -30,8 +30,8 @@ Serves a sensor reading as JSON over HTTP, at /datasensor.
   --version            print the version`;
 
 interface Flag {
-  value?: string; // describes a valid one, if the flag takes a value
-  parse(value: string): Partial<Config> | undefined; // if the value is valid
+  value?: string; // describes valid values, if the flag takes one
+  parse(value: string): Partial<Config> | undefined; // undefined if invalid
 }
 
 const FLAGS: Record<string, Flag> = {
@@ -72,8 +72,8 @@ const FLAGS: Record<string, Flag> = {
 /**
  * Parses the command line. If a flag is repeated, its last value counts.
  *
- * `parseArgs` of `node:util` would load Node's compatibility layer: see
- * {@linkcode delay}.
+ * `parseArgs` from `node:util` would load Node's compatibility layer, which adds
+ * 8 ms to the start and 4 MB of memory.
  */
 export function parseCommand(args: readonly string[]): Command {
   let config: Config = DEFAULTS;
@@ -103,8 +103,8 @@ export function parseCommand(args: readonly string[]): Command {
   if (config.stdin && given.has("--message")) {
     return usage("--message cannot be used with --stdin");
   }
-  const reader = ["--json", "--max-age"].find((name) => given.has(name));
-  if (reader && !config.stdin) return usage(`${reader} requires --stdin`);
+  const flag = ["--json", "--max-age"].find((name) => given.has(name));
+  if (flag && !config.stdin) return usage(`${flag} requires --stdin`);
   return { kind: "serve", config };
 }
 

@@ -1,9 +1,9 @@
 // The settings and their defaults.
 
 /** The path of the only resource. */
-export const PATH = "/datasensor";
+export const RESOURCE_PATH = "/datasensor";
 
-/** The settings when no flag is given, as the specification requires. */
+/** The settings when no flag is given. */
 export const DEFAULTS = {
   hostname: "0.0.0.0", // the address to listen on
   port: 5000, // the TCP port to listen on; 0 picks a free one

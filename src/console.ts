@@ -5,8 +5,9 @@ import type { LevelName, LogRecord } from "@std/log/base-handler";
 import { Logger } from "@std/log/logger";
 import { LineWriter, type Sink } from "./line_writer.ts";
 
-const COLORS: Record<string, string> = { WARN: "\x1b[33m", ERROR: "\x1b[31m" };
-const PRIORITIES = { DEBUG: "<7>", WARN: "<4>", ERROR: "<3>" }; // sd-daemon(3)
+type ByLevel = Record<string, string>; // priorities as in sd-daemon(3)
+const COLORS: ByLevel = { WARN: "\x1b[33m", ERROR: "\x1b[31m" };
+const PRIORITIES: ByLevel = { DEBUG: "<7>", WARN: "<4>", ERROR: "<3>" };
 
 /** How records are written: plain, for a terminal or for systemd's journal. */
 export type Style = "plain" | "color" | "journal";
@@ -37,7 +38,7 @@ export function createConsole(sink: Sink, level: LevelName, style: Style) {
 /** Prefixes each line of a text with the priority of its level, in the journal. */
 export function withPriority(text: string, level: string, style: Style) {
   if (style !== "journal") return text;
-  const priority = PRIORITIES[level as keyof typeof PRIORITIES];
+  const priority = PRIORITIES[level] ?? "";
   return priority + text.replaceAll("\n", `\n${priority}`);
 }
 

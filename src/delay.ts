@@ -3,7 +3,7 @@
 /**
  * Resolves after a time, in milliseconds.
  *
- * Deno's `setTimeout` loads Node's timers: 8 ms of the start and 4 MB of memory.
+ * Deno's `setTimeout` loads Node's timers: 8 ms at the start, 4 MB of memory.
  */
 export function delay(milliseconds: number): Promise<void> {
   return new Promise((resolve) => {

@@ -1,14 +1,15 @@
 // The resource: a request in, a response out.
 
 import { STATUS_TEXT } from "@std/http/status";
-import { PATH } from "./config.ts";
+import { RESOURCE_PATH } from "./config.ts";
 import { requestTarget } from "./request_target.ts";
 import type { Reading, Sensor } from "./sensor.ts";
 
-/** Answers a request. Throws only if it has a bug. */
+/** Answers a request. */
 export type Handler = (request: Request) => Response;
 
 const METHODS = "GET, HEAD, OPTIONS";
+const NOT_FOUND = `The only resource is ${RESOURCE_PATH}`;
 const READ_ONLY = `The resource is read-only: use ${METHODS}`;
 
 type Fields = Record<string, string>; // header fields by name
@@ -22,10 +23,10 @@ export function createHandler(sensor: Sensor, cors: boolean): Handler {
   function answerData(): Response {
     const reading = sensor();
     if ("unavailable" in reading) {
-      return createProblem(503, reading.unavailable, fields);
+      return problemResponse(503, reading.unavailable, fields);
     }
     if (reading !== current) {
-      data = createData(reading, fields);
+      data = readingResponse(reading, fields);
       current = reading;
     }
     return data.clone();
@@ -34,36 +35,34 @@ export function createHandler(sensor: Sensor, cors: boolean): Handler {
   return (request) => {
     const target = requestTarget(request);
     if (target === undefined) {
-      return createProblem(400, "The Host header field is invalid", fields);
+      return problemResponse(400, "The Host header field is invalid", fields);
     }
-    if (!isResource(target)) {
-      return createProblem(404, `The only resource is ${PATH}`, fields);
-    }
+    if (!isResource(target)) return problemResponse(404, NOT_FOUND, fields);
     switch (request.method) {
       case "GET":
       case "HEAD": // Deno.serve omits the body
         return answerData();
       case "OPTIONS":
-        return createOptions(fields, cors);
+        return optionsResponse(fields, cors);
       default:
-        return createProblem(405, READ_ONLY, { ...fields, allow: METHODS });
+        return problemResponse(405, READ_ONLY, { ...fields, allow: METHODS });
     }
   };
 }
 
 /** Whether a target is the resource's path (RFC 3986, section 6.2.2.2). */
 function isResource(target: string): boolean {
-  if (target === PATH) return true;
+  if (target === RESOURCE_PATH) return true;
   const [path = ""] = target.split("?", 1);
   try {
-    return decodeURIComponent(path) === PATH;
+    return decodeURIComponent(path) === RESOURCE_PATH;
   } catch {
     return false; // a malformed escape
   }
 }
 
 /** Creates the response to GET. */
-function createData({ json, time }: Reading, fields: Fields): Response {
+function readingResponse({ json, time }: Reading, fields: Fields): Response {
   const headers: Fields = { ...fields, "content-type": "application/json" };
   if (time !== undefined) {
     headers["last-modified"] = new Date(time).toUTCString();
@@ -71,8 +70,8 @@ function createData({ json, time }: Reading, fields: Fields): Response {
   return new Response(json, { headers });
 }
 
-/** Creates the response to OPTIONS, which is also the one to a CORS preflight. */
-function createOptions(fields: Fields, cors: boolean): Response {
+/** Creates the response to OPTIONS, including CORS preflights. */
+function optionsResponse(fields: Fields, cors: boolean): Response {
   const preflight = {
     "access-control-allow-methods": METHODS,
     "access-control-allow-headers": "*",
@@ -92,7 +91,7 @@ export function commonFields(cors: boolean): Fields {
 }
 
 /** Creates an error response with problem details (RFC 9457, section 3). */
-export function createProblem(
+export function problemResponse(
   status: 400 | 404 | 405 | 500 | 503,
   detail: string,
   fields: Fields,

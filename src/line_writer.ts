@@ -2,7 +2,7 @@
 
 import { delay } from "./delay.ts";
 
-/** How many bytes of lines can wait. The system allocates only what is used. */
+/** How many bytes of lines can wait. The system commits pages when they are used. */
 export const CAPACITY = 8 * 1024 * 1024;
 
 const COLLECT_MS = 100; // before a few lines are written together
@@ -50,7 +50,7 @@ export class LineWriter {
     await this.#writing;
   }
 
-  /** Is not awaited: while the sink is stuck, promises would pile up. */
+  /** Starts writing after a while; callers do not wait for it. */
   async #collect(): Promise<void> {
     this.#isCollecting = true;
     await this.wait(COLLECT_MS);

@@ -1,8 +1,8 @@
-// What a client asked for, taken from the url that Deno.serve builds.
+// What a client requested, taken from the URL that Deno.serve builds.
 
 /**
- * A url whose path is certain: the client's Host field cannot contain a slash,
- * since there is only one. `localhost` may stand for a missing or invalid field.
+ * Matches a URL whose path is certain: with one slash after the scheme, the Host
+ * field has none. Deno.serve uses `localhost` if that is missing or invalid.
  */
 const PLAIN_URL = /^http:\/\/(?!localhost)[\w.-]+(:\d*)?\/[^/]*$/;
 
@@ -12,11 +12,11 @@ const AUTHORITY =
 
 /**
  * Returns the path and query of a request's target (RFC 9112, section 3.2), or
- * undefined if its host is invalid: then nobody knows where the path begins.
+ * undefined if its host is invalid: then the path cannot be located.
  *
- * The url is `http://`, the client's Host field and target, concatenated without
- * a check, or the target itself if it has an authority. `new URL` would throw,
- * or change the path.
+ * The URL is `http://`, the client's Host field and target, concatenated without
+ * validation, or the target itself if it has an authority. `new URL` would throw
+ * on some, and change the path of others.
  */
 export function requestTarget(request: Request): string | undefined {
   const { url } = request;

@@ -20,6 +20,7 @@ export type Sensor = () => Reading | Unavailable;
 type Input = Pick<typeof Deno.stdin, "read">;
 
 export const MAX_LENGTH = 64 * 1024; // of a line without its end, in bytes
+const TOO_LONG = `longer than ${MAX_LENGTH} bytes`;
 const READ_PAUSE_MS = 5; // so that an endless input leaves time for requests
 const [LF, CR, SPACE] = [0x0a, 0x0d, 0x20] as const;
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -31,7 +32,6 @@ const STRICT_UTF8 = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
  * @param config Whether lines are JSON texts, and how old a reading may be.
  * @param logger Is warned of invalid lines and of the end of the input.
  * @param now A monotonic clock, in ms.
- * @param date The time of day, in ms since the epoch.
  */
 export function createInputSensor(
   input: Input,
@@ -70,14 +70,14 @@ export function createInputSensor(
 
 /**
  * Reads lines, which end with LF or CRLF, and yields as JSON the last one of
- * those that arrive together: nobody could have requested the others. Skips
+ * those that arrive together: the others could never be served. Skips
  * blank lines, and warns once of consecutive lines that are invalid.
  */
 async function* readReadings(input: Input, isJson: boolean, logger: Logger) {
-  const buffer = new Uint8Array(MAX_LENGTH + 1);
+  const buffer = new Uint8Array(MAX_LENGTH + 2); // with CRLF
   let length = 0; // of the incomplete line at the start of the buffer
-  let isTooLong = false; // that line
-  let lastProblem = ""; // of consecutive invalid lines
+  let isTooLong = false; // whether that line is being dropped
+  let lastProblem = ""; // with the previous line
   const drop = (problem: string) => {
     if (problem !== lastProblem) logger.warn(`Dropped a reading ${problem}`);
     lastProblem = problem;
@@ -92,10 +92,9 @@ async function* readReadings(input: Input, isJson: boolean, logger: Logger) {
       const start = isTooLong ? bytes.indexOf(LF) + 1 : 0;
       let reading: Uint8Array | undefined;
       for (const line of splitLines(bytes.subarray(start, end))) {
-        const isValid = !isJson || isJsonText(line);
-        if (isValid) reading = line;
-        if (isValid) lastProblem = "";
-        else drop("that is not JSON");
+        if (line.length > MAX_LENGTH) drop(TOO_LONG);
+        else if (isJson && !isJsonText(line)) drop("that is not JSON");
+        else [reading, lastProblem] = [line, ""];
       }
       if (reading) {
         const text = UTF8.decode(reading);
@@ -105,10 +104,8 @@ async function* readReadings(input: Input, isJson: boolean, logger: Logger) {
       length -= end;
       isTooLong = false;
     }
-    if (length > MAX_LENGTH) {
-      drop(`longer than ${MAX_LENGTH} bytes`);
-      isTooLong = true;
-    }
+    if (length === buffer.length) drop(TOO_LONG);
+    isTooLong ||= length === buffer.length;
     if (isTooLong) length = 0;
     await delay(READ_PAUSE_MS);
   }

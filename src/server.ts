@@ -3,16 +3,16 @@
 import type { Logger } from "@std/log/logger";
 import type { Config } from "./config.ts";
 import { delay } from "./delay.ts";
-import { commonFields, createProblem } from "./handler.ts";
+import { commonFields, problemResponse } from "./handler.ts";
 import { formatStartReport, ListenError } from "./startup.ts";
 
 const SHUTDOWN_TIMEOUT_MS = 1800; // for running requests
 const ACCEPT_RETRY_MS = 8; // after accept has failed
 const LISTEN_RETRY_MS = 200; // after listen has failed
 const REMINDER_MS = 60_000; // between two logs of the same failure
-const MEMORY_LIMIT_BYTES = 192e6; // twice what the process needs at most
-const MEMORY_GROWTH_BYTES = 64e6; // if it stays larger after an attack
-export const MEMORY_CHECK_MS = 1000; // for which tokio wakes up twice
+const MEMORY_LIMIT_BYTES = 192e6; // far more than normal use takes
+const MEMORY_GROWTH_BYTES = 64e6; // if memory stays high after an attack
+export const MEMORY_CHECK_MS = 1000; // an idle process should rarely wake up
 
 /** The functions of the system that the server calls; tests replace them. */
 export const SYSTEM = {
@@ -79,31 +79,31 @@ export async function runServer(
   }
 }
 
-/** Creates functions that log why the server does not listen, and that it does. */
+/** Tracks outages: logs why the server does not listen, and when it listens again. */
 function createOutage(logger: Logger, system: typeof SYSTEM) {
   const loggedAt = new Map<string, number>(); // by message
-  let deafSince: number | undefined;
+  let downSince: number | undefined;
   return {
     /** Logs a failure, but the same one only once a minute, and waits. */
     async retry(error: unknown): Promise<void> {
       const now = system.now();
-      const isDeaf = error instanceof ListenError;
-      if (isDeaf) deafSince ??= now;
-      const message = isDeaf
+      const isListenFailure = error instanceof ListenError;
+      if (isListenFailure) downSince ??= now;
+      const message = isListenFailure
         ? error.message.split("\n", 1)[0]!
         : `Closed all connections to recover from "${error}"`;
       if (now - (loggedAt.get(message) ?? -Infinity) >= REMINDER_MS) {
         logger.warn(message);
         loggedAt.set(message, now);
       }
-      await system.delay(isDeaf ? LISTEN_RETRY_MS : ACCEPT_RETRY_MS);
+      await system.delay(isListenFailure ? LISTEN_RETRY_MS : ACCEPT_RETRY_MS);
     },
     /** Logs that the server listens again, if it could not. */
     end(): void {
-      if (deafSince === undefined) return;
-      const seconds = (system.now() - deafSince) / 1000;
+      if (downSince === undefined) return;
+      const seconds = (system.now() - downSince) / 1000;
       logger.warn(`Listening again after ${seconds.toFixed(1)} s`);
-      deafSince = undefined;
+      downSince = undefined;
       loggedAt.clear();
     },
   };
@@ -123,10 +123,10 @@ async function watchMemory(signal: AbortSignal, system: typeof SYSTEM) {
   }
 }
 
-/** Answers for a handler that threw; only the log says what it threw. */
+/** Answers 500 for a handler that threw. Only the log contains the error. */
 function answerError(error: unknown, logger: Logger, cors: boolean): Response {
   logger.error(`The handler failed: ${error}`);
   if (error instanceof Error) logger.debug(error.stack);
   const detail = "The sensor data is not available at the moment";
-  return createProblem(500, detail, commonFields(cors));
+  return problemResponse(500, detail, commonFields(cors));
 }

@@ -1,8 +1,8 @@
 // What the operator reads at the start: the addresses, or why there are none.
 
-import { PATH } from "./config.ts";
+import { RESOURCE_PATH } from "./config.ts";
 
-const OTHER_HOST = "Choose another address with --host, or leave it out";
+const OTHER_HOST = "Choose another address with --host, or omit it";
 
 /** Why Deno.serve throws and what to do about it, by the error's name. */
 const REASONS: Record<string, string> = {
@@ -10,7 +10,7 @@ const REASONS: Record<string, string> = {
 Stop that program, or choose another port with --port`,
   AddrNotAvailable: `this machine has no such address\n${OTHER_HOST}`,
   PermissionDenied: `the system reserves that port for privileged users
-Choose a port from 1024 on with --port`,
+Choose port 1024 or higher with --port`,
 };
 
 /** The service cannot listen: a line says why, another one what to do. */
@@ -35,7 +35,7 @@ export function formatStartReport(
     ...(all ? [` * Running on all addresses (${hostname})`] : []),
     ...hosts.map((host) => {
       const authority = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-      return ` * Running on http://${authority}${PATH}`;
+      return ` * Running on http://${authority}${RESOURCE_PATH}`;
     }),
     "Press CTRL+C to quit",
   ];

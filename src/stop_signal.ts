@@ -2,7 +2,7 @@
 
 import { delay } from "./delay.ts";
 
-// A task runner forwards the Ctrl+C that the terminal has already sent
+// deno task forwards a Ctrl+C that the terminal has already sent
 const SIGNAL_DEBOUNCE_MS = 500;
 
 /**

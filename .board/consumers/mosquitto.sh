@@ -1,5 +1,5 @@
 #!/bin/sh
-# Publishes the board's reading to an MQTT broker, but no error and no old reading.
+# Publishes the board's reading to an MQTT broker; skips errors and stale readings.
 
 while :; do
   reading=$(curl -fsS -m 5 http://BOARD.local:5000/datasensor) &&

@@ -1,5 +1,5 @@
 /**
- * Gives the assertions that npm's copy has, and the tests use, their types.
+ * Adds types to the assertions in npm's deno-std that the tests use.
  *
  * @module
  */

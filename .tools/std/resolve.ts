@@ -1,4 +1,4 @@
-// deno-lint-ignore-file no-console -- what it prints is its purpose
+// deno-lint-ignore-file no-console -- it prints to the console by design
 
 /**
  * Prints the flags that make Deno take the `@std` packages from npm and

@@ -1,5 +1,5 @@
 /**
- * Gives the status texts that npm's copy has, and the service uses, their types.
+ * Adds types to the status texts in npm's deno-std that the service uses.
  *
  * @module
  */

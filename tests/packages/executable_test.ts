@@ -257,7 +257,7 @@ Deno.test("compile explains in one sentence that it cannot download denort", asy
   using cache = (await linkCache("dl")).cache;
   await assertRefuses(
     "Cannot download denort-aarch64-unknown-linux-gnu for Deno " +
-      `${Deno.version.deno}: set DENORT_BIN to a file that contains it`,
+      `${Deno.version.deno}: set DENORT_BIN to a copy of it`,
     [`DENO_DIR=${cache.path}`, "HTTPS_PROXY=http://127.0.0.1:9"],
   );
 });

@@ -101,6 +101,7 @@ const INPUTS: [chunks: Chunk[], text: string | undefined][] = [
   [[new Uint8Array([0xc2]), new Uint8Array([0xb0, 0x0a])], "°"],
   [["\ufeff21.5\n"], "\ufeff21.5"],
   [[LONGEST, "\n"], LONGEST],
+  [[`${LONGEST}\r`, "\n"], LONGEST],
   [[`21.5\n${LONGEST}\n22\n`], "22"],
 ];
 
@@ -114,7 +115,7 @@ for (const [chunks, text] of INPUTS) {
 }
 
 Deno.test("createInputSensor() drops lines that are too long", async () => {
-  for (const excess of [1, 2, 3 * MAX_LENGTH]) {
+  for (const excess of [2, 3 * MAX_LENGTH]) {
     const sensor = new TestSensor();
     await sensor.send("21.5\n", LONGEST, "x".repeat(excess));
     sensor.assert("21.5", TOO_LONG);
@@ -126,6 +127,14 @@ Deno.test("createInputSensor() drops lines that are too long", async () => {
     sensor.assert("23", TOO_LONG, TOO_LONG);
     await sensor.send(`\n${LONGEST}x`, "the rest of it\n");
     sensor.assert("24", TOO_LONG, TOO_LONG, TOO_LONG);
+  }
+});
+
+Deno.test("createInputSensor() drops a line that is a byte too long", async () => {
+  for (const end of ["\n", "\r\n"]) {
+    const sensor = new TestSensor();
+    await sensor.send(`21.5\n${LONGEST}x`, end);
+    sensor.assert("21.5", TOO_LONG);
   }
 });
 

@@ -12,17 +12,17 @@ const CAUSES: [cause: Error, message: string][] = [
   [
     new Deno.errors.PermissionDenied(),
     "the system reserves that port for privileged users\n" +
-    "Choose a port from 1024 on with --port",
+    "Choose port 1024 or higher with --port",
   ],
   [
     new Deno.errors.AddrNotAvailable(),
     "this machine has no such address\n" +
-    "Choose another address with --host, or leave it out",
+    "Choose another address with --host, or omit it",
   ],
   [
     new Error("failed to lookup address information"),
     "Error: failed to lookup address information\n" +
-    "Choose another address with --host, or leave it out",
+    "Choose another address with --host, or omit it",
   ],
 ];
 
