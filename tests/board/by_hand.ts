@@ -71,7 +71,7 @@ export const BY_HAND: Checks = {
     await board.run(guide.block("systemctl stop datasensor.socket"));
     await board.compute(readme.line("scp dist/"));
     await using terminal = await startByHand(board);
-    assertEquals(await board.answer(), '200 "Sensor data"');
+    await board.waitForAnswer('200 "Sensor data"');
     await terminal.type("\x03");
     assertEquals((await terminal.end()).code, 0);
     assertMatch(terminal.stdout, /"GET \/datasensor HTTP\/1\.1" 200 -/);
