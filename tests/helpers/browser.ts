@@ -13,7 +13,7 @@ export async function dumpPage(url: string): Promise<string> {
     "--no-sandbox",
     "--disable-gpu",
     "--disable-background-networking",
-    "--virtual-time-budget=10000", // for what its scripts still ask
+    "--virtual-time-budget=10000", // for the requests of its scripts
     "--dump-dom",
     url,
   ]);

@@ -1,6 +1,6 @@
-// Compiles the executables. What deno compile cannot download is given in the
-// environment: DENORT_AARCH64 and DENORT_X86_64 name denort's files,
-// DENO_COMPILER a deno of their version.
+// Compiles the executables. Where deno compile cannot download denort, set
+// DENORT_AARCH64 and DENORT_X86_64 to its files, and DENO_COMPILER to a deno of
+// the same version.
 
 import { type Output, output, type ProcessOptions } from "./process.ts";
 

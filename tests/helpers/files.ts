@@ -1,4 +1,4 @@
-// Temporary files, which are removed after a test.
+// Temporary folders, which are removed after a test.
 
 import { output } from "./process.ts";
 

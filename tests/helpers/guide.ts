@@ -1,5 +1,5 @@
-// Takes commands and settings out of the guide and the README, so that a test
-// follows what is printed there.
+// Finds commands and settings in the guide and the README, for tests that follow
+// them.
 
 /** The fenced code blocks of a Markdown file. */
 export class Guide {

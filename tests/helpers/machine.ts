@@ -1,4 +1,4 @@
-// What the machine that runs the tests has, and what it shows of a process.
+// What this machine has, and what it reveals about a process.
 
 import { output } from "./process.ts";
 
@@ -83,7 +83,7 @@ export async function countDescriptors(pid: number): Promise<number> {
   return count;
 }
 
-/** The reason to skip a test where a process cannot have its own mounts and network. */
+/** The reason to skip a test where namespaces cannot be created. */
 export async function lacksNamespaces(): Promise<string | undefined> {
   const { code } = await output("sh", ["-c", "unshare --mount --net true"]);
   return code === 0 ? undefined : "namespaces cannot be created here";

@@ -1,16 +1,16 @@
 // Sockets: what a client does that no HTTP client would.
 
-import { DEADLINE, waitFor, within } from "./wait.ts";
+import { DEADLINE_MS, waitFor, within } from "./wait.ts";
 
-/** Asks with a time limit. */
+/** Fetches with a time-out. */
 export function get(
   url: string,
   options?: RequestInit & { client?: Deno.HttpClient },
 ): Promise<Response> {
-  return fetch(url, { signal: AbortSignal.timeout(DEADLINE), ...options });
+  return fetch(url, { signal: AbortSignal.timeout(DEADLINE_MS), ...options });
 }
 
-/** Finds a port that is free, for a program that cannot be asked for its own. */
+/** Finds a free port, for a program that does not report its own. */
 export function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return listener.addr.port;
@@ -27,8 +27,7 @@ export async function send(
 }
 
 /**
- * Reads from a connection until the server closes it, or until the condition
- * holds.
+ * Reads from a connection until the server closes it, or until a condition.
  *
  * @throws {Error} If the connection breaks.
  */
@@ -42,7 +41,7 @@ export async function receive(
   while (!until(response)) {
     const count = await within(
       connection.read(buffer),
-      () => `nothing follows "${response.slice(-2000)}"`,
+      () => `nothing after "${response.slice(-2000)}"`,
     );
     if (count === null) break;
     response += decoder.decode(buffer.subarray(0, count), { stream: true });
@@ -51,8 +50,8 @@ export async function receive(
 }
 
 /**
- * Sends a request over a TCP connection and returns all that comes back until the
- * server closes it, or until the condition holds.
+ * Sends bytes over a new connection and returns what the server sends until it
+ * closes the connection, or until a condition.
  *
  * @throws {Error} If the connection breaks.
  */
@@ -64,11 +63,11 @@ export async function exchange(
   const to = typeof address === "number" ? { port: address } : address;
   using connection = await Deno.connect(to);
   send(connection, new TextEncoder().encode(request))
-    .catch(() => {}); // it need not take all of it to answer
+    .catch(() => {}); // the server can answer before it has read all
   return await receive(connection, until);
 }
 
-/** Waits until nobody accepts connections on a port any more. */
+/** Waits until connections to a port are refused. */
 export async function waitUntilClosed(port: number): Promise<void> {
   await waitFor(() =>
     Deno.connect({ port }).then((connection) => {

@@ -1,5 +1,5 @@
-// Runs with the service's flags in the place of main.ts. Its request handler
-// tries what the service must not be able to do, and answers with the outcomes.
+// Runs with the service's flags in place of main.ts: its handler tries what the
+// service must not be permitted to do, and answers with the outcomes.
 
 const ATTEMPTS: Record<string, () => unknown> = {
   "read a file": () => Deno.readTextFileSync("/etc/passwd"),

@@ -1,18 +1,18 @@
 // Runs commands, and ends them.
 
-import { DEADLINE, waitFor, within } from "./wait.ts";
+import { DEADLINE_MS, waitFor, within } from "./wait.ts";
 
-/** How long a command may take, in ms: one that should end may serve. */
-const COMMAND_DEADLINE = 120_000;
+/** How long a command may take: one that should exit could serve instead. */
+const COMMAND_DEADLINE_MS = 120_000;
 
-// Whom the tests ask is on this machine: no proxy stands between
+// The tests only use this machine's servers, never through a proxy
 for (const name of ["NO_PROXY", "no_proxy"]) {
   const others = Deno.env.get(name)?.split(",") ?? [];
   const hosts = new Set([...others, "127.0.0.1", "::1", "localhost"]);
   Deno.env.set(name, [...hosts].join(","));
 }
 
-/** What a process that ended has left. */
+/** The result of a process. */
 export interface Output {
   code: number;
   signal: Deno.Signal | null;
@@ -24,29 +24,31 @@ export interface Output {
 export interface ProcessOptions {
   cwd?: string;
   env?: Record<string, string>;
-  /** Whether it starts others, which are to end with it. */
+  /** Whether it starts other processes, which must end with it. */
   startsOthers?: boolean;
 }
 
-/** Runs a command to its end, or ends it. */
+/** Runs a command until it exits, or kills it. */
 export async function output(
   command: string,
   args: string[],
   options: ProcessOptions = {},
 ): Promise<Output> {
   await using process = new Process(command, args, options);
-  const { code, signal } = await process.end(COMMAND_DEADLINE);
+  const { code, signal } = await process.end(COMMAND_DEADLINE_MS);
   const { stdout, stderr } = process;
   return { code, signal, stdout, stderr };
 }
 
 /** A started process. */
 export class Process implements AsyncDisposable {
-  /** All that it printed so far. */
+  /** What it has printed so far. */
   stdout = "";
   stderr = "";
-  /** Resolves when it has ended, whatever of its output is unread. */
+  /** Resolves when it has ended, even if some of its output is unread. */
   readonly ended: Promise<Deno.CommandStatus>;
+  /** Whether its standard output is closed, after {@linkcode closeConsole}. */
+  consoleIsClosed = false;
   readonly #child: Deno.ChildProcess;
   readonly #startsOthers: boolean;
   readonly #readStdout: Promise<void>;
@@ -87,28 +89,23 @@ export class Process implements AsyncDisposable {
     return this.#child.pid;
   }
 
-  /** Stops to read what it prints. */
+  /** Stops reading what it prints. */
   pause(): void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#reading = promise;
     this.resume = resolve;
   }
 
-  /** Reads on. */
+  /** Continues reading. */
   resume: () => void = () => {};
 
-  /** Goes away at its next line, as `head` does. */
+  /** Closes its standard output after its next line, as `head` does. */
   closeConsole(): void {
     this.#closing = true;
     this.#readStdout.then(() => this.consoleIsClosed = true);
   }
 
-  consoleIsClosed = false;
-
-  /**
-   * Waits for a condition, and fails with what it printed; at once when it has
-   * ended.
-   */
+  /** Waits for a condition; fails, with what it printed, if it has ended. */
   async waitFor(condition: () => boolean | Promise<boolean>): Promise<void> {
     await waitFor(async () => {
       const status = this.#status;
@@ -126,8 +123,8 @@ export class Process implements AsyncDisposable {
     this.#child.kill(signal);
   }
 
-  /** Waits for its end, with all its output read. */
-  async end(limit = DEADLINE): Promise<Deno.CommandStatus> {
+  /** Waits until it has ended and all its output is read. */
+  async end(limit = DEADLINE_MS): Promise<Deno.CommandStatus> {
     const explain = () => `it does not end: ${this.#printed()}`;
     return await within(this.#done, explain, limit);
   }
@@ -138,18 +135,12 @@ export class Process implements AsyncDisposable {
     return await this.end();
   }
 
-  /** Sends a signal again and again, to it or its child, until its end. */
+  /** Sends a signal, to it or its child, every 20 ms until its end. */
   async insist(
     signal: Deno.Signal,
     pid = this.pid,
   ): Promise<Deno.CommandStatus> {
-    const timer = setInterval(() => {
-      try {
-        Deno.kill(pid, signal);
-      } catch {
-        // It has ended
-      }
-    }, 20);
+    const timer = setInterval(() => sendSignal(pid, signal), 20);
     try {
       return await this.end();
     } finally {
@@ -158,12 +149,17 @@ export class Process implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    try {
-      Deno.kill(this.#startsOthers ? -this.pid : this.pid, "SIGKILL");
-    } catch {
-      // It has ended
-    }
+    sendSignal(this.#startsOthers ? -this.pid : this.pid, "SIGKILL");
     this.resume();
     await this.end();
+  }
+}
+
+/** Sends a signal to a process, unless it has ended. */
+function sendSignal(pid: number, signal: Deno.Signal): void {
+  try {
+    Deno.kill(pid, signal);
+  } catch {
+    // It has ended
   }
 }

@@ -1,14 +1,14 @@
-// Starts the program as a process, the way its users do.
+// Starts the program as a process, as its users do.
 
 import { exchange, get } from "./network.ts";
 import { output, Process, type ProcessOptions } from "./process.ts";
 import { LAST_GET } from "./requests.ts";
 
-/** The flags that the program runs with, as `deno task start` has them. */
+/** The flags of Deno that `deno task start` uses. */
 export const FLAGS = (await output(Deno.execPath(), ["task", "-q", "_flags"]))
   .stdout.trim().split(/\s+/);
 
-/** An executable to test in place of the sources. */
+/** An executable to test instead of the sources. */
 const EXECUTABLE = Deno.env.get("DATASENSOR_EXECUTABLE");
 
 /**
@@ -24,7 +24,7 @@ export function command(
   return [Deno.execPath(), ["run", ...FLAGS, ...flags, "main.ts", ...args]];
 }
 
-/** Finds the addresses that start reports name. */
+/** Returns the addresses that start reports list. */
 export function findAddresses(text: string): string[] {
   return [...text.matchAll(/Running on (http:\S+)/g)].map(([, url]) => url!);
 }
@@ -42,16 +42,16 @@ export class Program extends Process {
     await using stack = new AsyncDisposableStack();
     const program = stack.use(new Program(first!, others, options));
     await program.listening();
-    stack.move(); // it is the caller's now
+    stack.move(); // the caller disposes of it
     return program;
   }
 
-  /** Starts a command whose console is the end of a file. */
+  /** Starts a command whose standard output is appended to a file. */
   static appendingTo(file: string, command: string[]): Program {
     return new Program("sh", ["-c", 'exec "$@" >>"$0"', file, ...command]);
   }
 
-  /** The addresses that the start report names. */
+  /** The addresses that the start report lists. */
   get addresses(): string[] {
     return findAddresses(this.stdout);
   }
@@ -61,7 +61,7 @@ export class Program extends Process {
     return new URL(this.addresses[0]!).origin;
   }
 
-  /** Where the data is. */
+  /** The address of the data. */
   get url(): string {
     return `${this.origin}/datasensor`;
   }
@@ -70,7 +70,7 @@ export class Program extends Process {
     return Number(new URL(this.origin).port);
   }
 
-  /** What it logged after the start report, in lines. */
+  /** The lines that it logged after the start report. */
   get lines(): string[] {
     return this.stdout.split("Press CTRL+C to quit\n")[1]?.split("\n")
       .slice(0, -1) ?? [];
@@ -103,12 +103,11 @@ export class Program extends Process {
   }
 }
 
-/** Asks the running permissions_probe.ts what it was permitted to do. */
+/** Returns what the running permissions_probe.ts was permitted to do. */
 export async function probe(program: Program): Promise<string[]> {
   await program.listening();
   const response = await get(program.addresses.at(-1)!);
   const outcomes: [string, string][] = Object.entries(await response.json());
-  if (outcomes.length === 0) throw new Error("It tried nothing");
   return outcomes.filter(([, outcome]) => outcome !== "NotCapable")
     .map(([attempt, outcome]) => `${attempt}: ${outcome}`);
 }

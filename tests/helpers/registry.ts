@@ -5,7 +5,7 @@ import { within } from "./wait.ts";
 
 const LOG = await Deno.readTextFile(".tools/std/log.ts");
 
-/** What the program takes from each package. */
+/** What the program uses of each package. */
 const MODULES: Record<string, Record<string, string>> = {
   "@std/assert": { ".": "" }, // is downloaded only
   "@std/http": {
@@ -22,8 +22,8 @@ export interface Packages {
   readonly lock: string;
 }
 
-/** Makes packages with the names and versions in deno.lock. */
-export async function makePackages(): Promise<Packages> {
+/** Creates packages with the names and versions in deno.lock. */
+export async function createPackages(): Promise<Packages> {
   const files = new Map<string, string>();
   const lock = JSON.parse(await Deno.readTextFile("deno.lock"));
   for (const id of Object.keys(lock.jsr)) {

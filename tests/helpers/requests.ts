@@ -1,4 +1,4 @@
-// Requests as bytes, whole and broken off.
+// Requests as bytes, whole and half.
 
 /** A GET without its end. */
 export const HALF_HEADER = "GET /datasensor HTTP/1.1\r\nHost: board\r\n";

@@ -1,4 +1,4 @@
-// A terminal of its own for a program, by script(1).
+// Runs a program on its own terminal, with script(1).
 
 import { Folder } from "./files.ts";
 import { lacksCommand } from "./machine.ts";
@@ -10,15 +10,15 @@ export const lacksTerminal = Deno.build.os === "linux"
   ? await lacksCommand("script")
   : "script(1) has other flags here";
 
-/** The program on a terminal; it ends as what runs there. */
+/** The program on a terminal, with the exit code of what runs there. */
 export class Terminal extends Program {
   #keys: Deno.FsFile | undefined;
   #folder: Folder | undefined;
 
   /**
-   * Runs a command on a terminal, which shows the command's process id first.
+   * Runs a command on a terminal, which first shows the process id.
    *
-   * @param redirection What of the command's is elsewhere, in the shell's words.
+   * @param redirection The shell's, for streams that are not the terminal.
    */
   static async run(
     command: string[],
@@ -33,7 +33,7 @@ export class Terminal extends Program {
       "-c",
       'exec script -qec "$1" /dev/null <>"$0"',
       fifo,
-      // As a console that is none: lines end with LF, and no key is shown
+      // As without a terminal: lines end with LF, and no key is echoed
       `stty -echo -onlcr; echo $$; exec ${words.join(" ")} ${redirection}`,
     ], { env: { SHELL: "/bin/sh", ...env }, startsOthers: true });
     terminal.#folder = folder;
@@ -51,7 +51,7 @@ export class Terminal extends Program {
     await this.#keys?.write(new TextEncoder().encode(keys));
   }
 
-  /** Closes the terminal's window, as it were. */
+  /** Closes the terminal, as its window would. */
   close(): void {
     this.kill("SIGKILL");
   }

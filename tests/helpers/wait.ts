@@ -1,7 +1,7 @@
-// Waits for what must happen, never for a fixed time and never without end.
+// Waits for a condition with a deadline, never for a fixed time.
 
-/** How long what must happen may take, in ms, on a machine that is busy. */
-export const DEADLINE = 60_000;
+/** How long anything may take on a busy machine. */
+export const DEADLINE_MS = 60_000;
 
 /** Resolves after a time, in ms. */
 export function delay(milliseconds: number): Promise<void> {
@@ -11,32 +11,27 @@ export function delay(milliseconds: number): Promise<void> {
 /**
  * Waits for a condition.
  *
- * @param explain Tells what there is to know when it is not met in time.
+ * @param explain Returns what to know if it is not met in time.
  */
 export async function waitFor(
   condition: () => boolean | Promise<boolean>,
   explain: () => string = () => String(condition),
 ): Promise<void> {
-  const end = performance.now() + DEADLINE;
-  for (;;) {
-    const left = end - performance.now();
-    if (left < 0) throw new Error(`Waited in vain: ${explain()}`);
-    if (await within(condition(), explain, left)) return;
+  const end = performance.now() + DEADLINE_MS;
+  while (!await within(condition(), explain, end - performance.now())) {
     await delay(5);
   }
 }
 
-/** Returns what a promise resolves to, or throws when that takes too long. */
+/** Returns what a promise resolves to, or throws if that takes too long. */
 export async function within<T>(
   promise: T | Promise<T>,
   explain: () => string,
-  limit = DEADLINE,
+  limit = DEADLINE_MS,
 ): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => reject(new Error(`Waited in vain: ${explain()}`)),
-    limit,
-  );
+  const timeOut = () => reject(new Error(`Timed out: ${explain()}`));
+  const timer = setTimeout(timeOut, limit);
   try {
     return await Promise.race([promise, late]);
   } finally {

@@ -5,7 +5,7 @@ import { residentMemory } from "../helpers/machine.ts";
 import { freePort } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
-import { DEADLINE, delay } from "../helpers/wait.ts";
+import { DEADLINE_MS, delay } from "../helpers/wait.ts";
 import { drawChart } from "./chart.ts";
 import { type Load, load, print, requireWrk, Sensor, tell } from "./load.ts";
 import { listServers, type Server } from "./peers.ts";
@@ -45,7 +45,7 @@ class Running implements AsyncDisposable {
         await (await fetch(url)).body?.cancel();
         return new Running(program, url, performance.now() - begin);
       } catch (error) {
-        if (performance.now() > begin + DEADLINE) throw error;
+        if (performance.now() > begin + DEADLINE_MS) throw error;
         await delay(0); // it does not listen yet
       }
     }

@@ -6,7 +6,11 @@ import { testUnless } from "../helpers/machine.ts";
 import { exchange, freePort } from "../helpers/network.ts";
 import { output, type ProcessOptions } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
-import { makePackages, Registry, SilentRegistry } from "../helpers/registry.ts";
+import {
+  createPackages,
+  Registry,
+  SilentRegistry,
+} from "../helpers/registry.ts";
 import { LAST_GET } from "../helpers/requests.ts";
 import { delay } from "../helpers/wait.ts";
 import config from "../../deno.json" with { type: "json" };
@@ -22,7 +26,7 @@ const FALLBACK = "jsr.io cannot be reached";
 
 type Env = Record<string, string>;
 
-const packages = await makePackages();
+const packages = await createPackages();
 
 // The tests share npm's part of the user's cache. With the lock, Deno verifies
 // the package; without it, Deno also waits for the package's metadata, which it
@@ -58,30 +62,22 @@ async function copyProject() {
 /** Runs the task `start` until the program has printed its version. */
 async function start(env: Env, project?: Folder) {
   const args = ["task", "--quiet", "start", "--version"];
-  const { code, stdout, stderr } = await deno(args, {
-    cwd: project?.path,
-    env,
-  });
-  return { code, stdout, stderr, fallback: stderr.includes(FALLBACK) };
+  const result = await deno(args, { cwd: project?.path, env });
+  return { ...result, usesFallback: result.stderr.includes(FALLBACK) };
 }
 
 /** Asserts that the program starts without the fallback. */
 async function assertStarts(env: Env, project: Folder) {
-  const { code, stderr, fallback } = await start(env, project);
-  assertEquals([code, fallback], [0, false], stderr);
+  const { code, stderr, usesFallback } = await start(env, project);
+  assertEquals([code, usesFallback], [0, false], stderr);
 }
 
 /** Asserts that the program does not start, and that an error says why. */
-async function assertFails(
-  message: RegExp,
-  fallback: boolean,
-  env: Env,
-  project?: Folder,
-) {
-  const result = await start(env, project);
-  const { stdout, stderr } = result;
+async function assertFails(message: RegExp, env: Env, project?: Folder) {
+  const { stdout, stderr, usesFallback } = await start(env, project);
   assertMatch(stderr, message);
-  assertEquals([stdout, result.fallback], ["", fallback], stderr);
+  assertEquals(stdout, "");
+  return usesFallback;
 }
 
 /** Tests with an empty cache, without a proxy and with one that stays silent. */
@@ -122,32 +118,29 @@ testFallback("at once where the connection is refused", async (env) => {
   await assertFallsBackAtOnce({ ...env, JSR_URL });
 });
 
-testFallback("at once where a proxy blocks jsr.io", async (env) => {
-  await using proxy = new Registry(() => new Response(null, { status: 403 }));
-  await assertFallsBackAtOnce({ ...env, JSR_URL: proxy.url });
-  // For https, a proxy refuses to connect
-  const blocked = { HTTPS_PROXY: proxy.url, NO_PROXY: "", JSR_URL: "" };
-  await assertFallsBackAtOnce({ ...env, ...blocked });
-  assertEquals(proxy.requests, 2);
-});
-
-testFallback("at once where the registry is out of order", async (env) => {
-  for (const status of [407, 429, 502, 503]) {
+testFallback("at once where a proxy or the registry fails", async (env) => {
+  for (const status of [403, 407, 429, 502, 503]) {
     await using registry = new Registry(() => new Response(null, { status }));
     await assertFallsBackAtOnce({ ...env, JSR_URL: registry.url });
+    assertEquals(registry.requests, 1);
+    if (status !== 403) continue;
+    // For https, a proxy refuses to connect
+    const proxy = { HTTPS_PROXY: registry.url, NO_PROXY: "", JSR_URL: "" };
+    await assertFallsBackAtOnce({ ...env, ...proxy });
+    assertEquals(registry.requests, 2);
   }
 });
 
-/** Asserts that the service listens in time, and says what it waits for. */
+/** Asserts that the service listens in time, and logs what it waits for. */
 async function assertListens(env: Env) {
   const before = performance.now();
   const args = ["task", "start", "--port", "0"];
   const options = { env, startsOthers: true };
   await using program = new Program(Deno.execPath(), args, options);
   await program.waitFor(() => program.stderr.includes(SEARCH));
-  const told = performance.now();
+  const searched = performance.now();
   await program.waitFor(() => program.stderr.includes(FALLBACK));
-  const silence = TIMEOUT_MS - (performance.now() - told);
+  const silence = TIMEOUT_MS - (performance.now() - searched);
   assertEquals(
     silence < TIMEOUT_MS / 2,
     true,
@@ -178,40 +171,27 @@ testFallback("within 10 s where an answer does not end", async (env) => {
   await assertListens({ ...env, JSR_URL: registry.url });
 });
 
-/** Runs Deno and lets a proxy count its requests. */
-class CountedDeno implements AsyncDisposable {
-  readonly proxy = new Registry(() => new Response(null, { status: 403 }));
-  readonly program: Program;
-
-  constructor(cache: Folder, args: string[]) {
-    const HTTPS_PROXY = this.proxy.url;
-    const env = { DENO_DIR: cache.path, HTTPS_PROXY, JSR_URL: "" };
-    this.program = new Program(
-      "env",
-      ["-u", "DENO_NO_UPDATE_CHECK", Deno.execPath(), ...args],
-      { env, startsOthers: true },
-    );
-  }
-
-  async [Symbol.asyncDispose]() {
-    await this.program[Symbol.asyncDispose]();
-    await this.proxy[Symbol.asyncDispose]();
-  }
-}
-
 testUnless(
   lacksFallback,
   "the task start does not look for a newer Deno, which deno run does",
   async () => {
     using cache = await createCache();
-    const args = ["task", "start", "--port", "0"];
-    await using service = new CountedDeno(cache, args);
-    await service.program.listening();
-    const { requests } = service.proxy; // for jsr.io
+    const refuse = () => new Response(null, { status: 403 });
+    const run = (proxy: Registry, ...args: string[]) => {
+      const HTTPS_PROXY = proxy.url;
+      const env = { DENO_DIR: cache.path, HTTPS_PROXY, JSR_URL: "" };
+      const words = ["-u", "DENO_NO_UPDATE_CHECK", Deno.execPath(), ...args];
+      return new Program("env", words, { env, startsOthers: true });
+    };
+    await using proxy = new Registry(refuse);
+    await using service = run(proxy, "task", "start", "--port", "0");
+    await service.listening();
+    assertEquals(proxy.requests, 1); // for jsr.io
+    await using other = new Registry(refuse);
     const bare = ["run", "--allow-net", "tests/measure/bench_bare.ts", "0"];
-    await using other = new CountedDeno(cache, bare);
-    await other.program.waitFor(() => other.proxy.requests > 0);
-    assertEquals([requests, service.proxy.requests], [1, 1]);
+    await using program = run(other, ...bare);
+    await program.waitFor(() => other.requests > 0);
+    assertEquals(proxy.requests, 1);
   },
 );
 
@@ -225,19 +205,14 @@ Deno.test("a slow registry is used", () =>
     await assertStarts({ ...env, JSR_URL: registry.url }, project);
   }));
 
-Deno.test("a missing package is an error", () =>
-  everywhere(async (env) => {
-    await using registry = new Registry(() => packages.answer(""));
-    const JSR_URL = registry.url;
-    await assertFails(/@std\/(http|log)/, false, { ...env, JSR_URL });
-  }));
+/** Changes of what the registry answers, by the path's ending. */
+const FORGERIES: Record<string, (text: string) => string> = {
+  "/meta.json": () => "<html>", // as the login page of a network
+  "_meta.json": (text) => `${text} `,
+  ".ts": (text) => `${text} `,
+};
 
-const forgeries: [ending: string, forge: (text: string) => string][] = [
-  ["/meta.json", () => "<html>"], // as the log-in page of a network
-  ["_meta.json", (text) => `${text} `],
-  [".ts", (text) => `${text} `],
-];
-for (const [ending, forge] of forgeries) {
+for (const [ending, forge] of Object.entries(FORGERIES)) {
   Deno.test(`a modified ${ending} is an error`, () =>
     everywhere(async (env) => {
       await using registry = new Registry(async (path) => {
@@ -246,14 +221,26 @@ for (const [ending, forge] of forgeries) {
       });
       using project = await copyProject();
       const JSR_URL = registry.url;
-      await assertFails(
-        /@std\/(http|log)/,
-        false,
+      const message = /@std\/(http|log)/;
+      const usesFallback = await assertFails(
+        message,
         { ...env, JSR_URL },
         project,
       );
+      assertEquals(usesFallback, false);
     }));
 }
+
+Deno.test("a missing package is an error", () =>
+  everywhere(async (env) => {
+    await using registry = new Registry(() => packages.answer(""));
+    const JSR_URL = registry.url;
+    const usesFallback = await assertFails(/@std\/(http|log)/, {
+      ...env,
+      JSR_URL,
+    });
+    assertEquals(usesFallback, false);
+  }));
 
 Deno.test("no host is contacted if everything is cached", () =>
   everywhere(async (env) => {
@@ -298,34 +285,31 @@ async function change(
   await Deno.writeTextFile(path, text.replace(pattern, replacement));
 }
 
-Deno.test("a changed dependency does not change deno.lock", async () => {
-  await using registry = new Registry(packages.answer);
-  using project = await copyProject();
-  using cache = await createCache();
-  await change(project, "deno.json", /(@std\/http@)[^"]+/, "$1*");
-  const env = { DENO_DIR: cache.path, JSR_URL: registry.url };
-  await assertFails(/lockfile is out of date/, false, env, project);
-  const lock = await Deno.readTextFile(`${project.path}/deno.lock`);
-  assertEquals(lock, packages.lock);
-});
-
 const FALLBACK_LOCK = ".tools/std/deno.lock";
 
-testUnless(
-  lacksFallback,
-  "a changed dependency does not change the fallback's lock",
-  async () => {
-    using project = await copyProject();
-    using cache = await createCache();
-    const map = ".tools/std/import_map.json";
-    await change(project, map, /(deno-std@)[^/]+/, "$1*");
-    const JSR_URL = `http://127.0.0.1:${freePort()}/`;
-    const env = { DENO_DIR: cache.path, JSR_URL };
-    await assertFails(/lockfile is out of date/, true, env, project);
-    const lock = await Deno.readTextFile(`${project.path}/${FALLBACK_LOCK}`);
-    assertEquals(lock, await Deno.readTextFile(FALLBACK_LOCK));
-  },
-);
+for (const usesFallback of [false, true]) {
+  const [lock, file, pattern] = usesFallback
+    ? [FALLBACK_LOCK, ".tools/std/import_map.json", /(deno-std@)[^/]+/]
+    : ["deno.lock", "deno.json", /(@std\/http@)[^"]+/];
+  testUnless(
+    usesFallback ? lacksFallback : undefined,
+    `a changed dependency does not change ${lock}`,
+    async () => {
+      await using registry = new Registry(packages.answer);
+      using project = await copyProject();
+      using cache = await createCache();
+      const path = `${project.path}/${lock}`;
+      const before = await Deno.readTextFile(path);
+      await change(project, file, pattern, "$1*");
+      const unreachable = `http://127.0.0.1:${freePort()}/`;
+      const JSR_URL = usesFallback ? unreachable : registry.url;
+      const env = { DENO_DIR: cache.path, JSR_URL };
+      const message = /lockfile is out of date/;
+      assertEquals(await assertFails(message, env, project), usesFallback);
+      assertEquals(await Deno.readTextFile(path), before);
+    },
+  );
+}
 
 Deno.test("a modified package of the fallback is an error", async () => {
   await using npm = new Registry(() => new Response("wrong"));
@@ -338,5 +322,6 @@ Deno.test("a modified package of the fallback is an error", async () => {
     JSR_URL: `http://127.0.0.1:${freePort()}/`,
     NPM_CONFIG_REGISTRY: npm.url,
   };
-  await assertFails(/checksum did not match.*deno-std/, true, env, project);
+  const message = /checksum did not match.*deno-std/;
+  assertEquals(await assertFails(message, env, project), true);
 });
