@@ -49,15 +49,9 @@ export function encodeFields(fields: Field[]): number[] {
   return fields.flatMap((field) => [0, ...field.flatMap(encodeText)]);
 }
 
-/** Encodes a text without Huffman's code (RFC 7541, section 5.2). */
+/** Encodes a text of less than 127 bytes (RFC 7541, section 5.2). */
 function encodeText(text: string): number[] {
-  const length = [Math.min(text.length, 127)];
-  if (text.length >= 127) {
-    let rest = text.length - 127;
-    for (; rest >= 128; rest >>= 7) length.push(rest & 127 | 128);
-    length.push(rest);
-  }
-  return [...length, ...Array.from(text, (char) => char.charCodeAt(0))];
+  return [text.length, ...Array.from(text, (char) => char.charCodeAt(0))];
 }
 
 /** Returns the fields of a request, by default `GET /datasensor`. */

@@ -3,10 +3,9 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { CAPACITY } from "../../src/line_writer.ts";
-import { Folder } from "../helpers/files.ts";
 import { lacksFile, testUnless } from "../helpers/machine.ts";
 import { exchange, freePort } from "../helpers/network.ts";
-import { command, findAddresses, Program } from "../helpers/program.ts";
+import { command, Program } from "../helpers/program.ts";
 
 const LINE = /^127\.0\.0\.1 - - \[[^\]]{20}\] "GET \/\d+\/ HTTP\/1\.1" 404 -$/;
 
@@ -86,24 +85,4 @@ Deno.test("the program logs every request that it answered before SIGTERM", asyn
   assertEquals(program.lines.length >= answered, true);
   assertEquals(program.lines.length <= answered + 20, true);
   for (const line of program.lines) assertMatch(line, LINE);
-});
-
-Deno.test("two programs that append to one file keep their lines whole", async () => {
-  using folder = await Folder.create();
-  const file = `${folder.path}/log`;
-  const start = () =>
-    Program.appendingTo(file, command(["--port", "0"]).flat());
-  await using first = start();
-  await using second = start();
-  const read = () => Deno.readTextFileSync(file);
-  const ports = () =>
-    findAddresses(read()).map((url) => new URL(url))
-      .filter(({ hostname }) => hostname === "127.0.0.1")
-      .map(({ port }) => Number(port));
-  await first.waitFor(() => ports().length === 2);
-  await Promise.all(ports().map((port) => request(port, 5000)));
-  await Promise.all([first.stop(), second.stop()]);
-  const lines = read().split("\n").filter((line) => line.includes("HTTP/1.1"));
-  assertEquals(lines.length, 2 * 5000);
-  for (const line of lines) assertMatch(line, LINE);
 });
