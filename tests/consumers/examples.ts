@@ -37,7 +37,7 @@ export async function copyExample(
 /**
  * Returns the guide's block of commands that contains a text.
  *
- * @throws {Error} If there is none, or another one.
+ * @throws {Error} If there is not exactly one.
  */
 export async function guideCommands(
   text: string,

@@ -18,7 +18,7 @@ export class Guide {
   /**
    * Returns the code block that contains a text.
    *
-   * @throws {Error} If there is none, or another one.
+   * @throws {Error} If there is not exactly one.
    */
   block(text: string): string {
     return this.#only(this.blocks, text);
@@ -27,7 +27,7 @@ export class Guide {
   /**
    * Returns the line of a code block that contains a text.
    *
-   * @throws {Error} If there is none, or another one.
+   * @throws {Error} If there is not exactly one.
    */
   line(text: string): string {
     return this.#only(this.blocks.flatMap((block) => block.split("\n")), text);

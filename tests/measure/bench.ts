@@ -7,7 +7,14 @@ import { output } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
 import { DEADLINE_MS, delay } from "../helpers/wait.ts";
 import { drawChart } from "./chart.ts";
-import { type Load, load, print, requireWrk, Sensor, tell } from "./load.ts";
+import {
+  type Load,
+  load,
+  print,
+  printProgress,
+  requireWrk,
+  Sensor,
+} from "./load.ts";
 import { listServers, type Server } from "./peers.ts";
 
 const ROUNDS = 21;
@@ -28,11 +35,11 @@ class Running implements AsyncDisposable {
   private constructor(
     readonly program: Program,
     readonly url: string,
-    /** How long it took to its first answer. */
+    /** The time until its first response. */
     readonly startMs: number,
   ) {}
 
-  /** Starts a server that logs to a file, and waits for its first answer. */
+  /** Starts a server that logs to a file, and waits for its first response. */
   static async start({ command }: Server, log: string): Promise<Running> {
     const port = freePort();
     const url = `http://127.0.0.1:${port}/datasensor`;
@@ -65,11 +72,11 @@ class Running implements AsyncDisposable {
   }
 }
 
-/** Returns how long each server takes to its first answer, in ms. */
+/** Returns the time until each server's first response, in ms. */
 async function measureStarts(servers: Server[]): Promise<number[]> {
   const starts = servers.map((): number[] => []);
   for (let i = 1; i <= STARTS; i++) {
-    tell(`Start ${i} of ${STARTS}`);
+    printProgress(`Start ${i} of ${STARTS}`);
     for (const [index, server] of servers.entries()) {
       await using running = await Running.start(server, "/dev/null");
       starts[index]!.push(running.startMs);
@@ -78,7 +85,7 @@ async function measureStarts(servers: Server[]): Promise<number[]> {
   return starts.map(median);
 }
 
-/** What was measured of a server. */
+/** The result of a server. */
 interface Result {
   name: string;
   requestsPerSecond: number;
@@ -110,8 +117,8 @@ async function measureLoads(
     idle.push(await running.memory());
   }
   for (let round = 1; round <= ROUNDS; round++) {
-    tell(`Round ${round} of ${ROUNDS}`);
-    // There and back, so that none always follows the same one
+    printProgress(`Round ${round} of ${ROUNDS}`);
+    // Back and forth, so that no server always follows the same one
     for (const { url, loads } of round % 2 === 0 ? all : all.toReversed()) {
       loads.push(await load(url, ROUND_SECONDS));
     }
@@ -146,7 +153,7 @@ async function measureConnections(servers: Server[]) {
     memory: [] as number[],
   }));
   for (const connections of CONNECTIONS) {
-    tell(`${connections} connections`);
+    printProgress(`${connections} connections`);
     for (const [index, server] of servers.entries()) {
       await using running = await Running.start(server, "/dev/null");
       for (let round = 0; round < CONNECTION_ROUNDS; round++) {

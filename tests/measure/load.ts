@@ -11,26 +11,19 @@ export interface Load {
   p99: number;
 }
 
-const write = (stream: typeof Deno.stdout, text: string) =>
-  stream.writeSync(new TextEncoder().encode(text));
-
-const RETURN = "\r\x1b[K"; // to the begin of a line, which is empty then
-
-/** Prints a line. */
+/** Prints a line of the result. */
 export function print(text: string): void {
-  if (Deno.stderr.isTerminal()) write(Deno.stderr, RETURN);
-  write(Deno.stdout, `${text}\n`);
+  Deno.stdout.writeSync(new TextEncoder().encode(`${text}\n`));
 }
 
-/** Tells how far the work is: in lines, or on a terminal in place. */
-export function tell(progress: string): void {
-  const isTerminal = Deno.stderr.isTerminal();
-  write(Deno.stderr, isTerminal ? RETURN + progress : `${progress}\n`);
+/** Prints the progress to standard error. */
+export function printProgress(text: string): void {
+  Deno.stderr.writeSync(new TextEncoder().encode(`${text}\n`));
 }
 
-/** A sensor: a FIFO into which a reading goes ten times a second. */
+/** A sensor that writes a reading to a FIFO ten times a second. */
 export class Sensor implements Disposable {
-  /** The command that has a command read the FIFO. */
+  /** A command that runs another one with the FIFO as its standard input. */
   readonly read: string[];
   readonly #file: Deno.FsFile;
   readonly #timer: ReturnType<typeof setInterval>;
@@ -53,15 +46,15 @@ export class Sensor implements Disposable {
   }
 }
 
-/** Ends the process with a clear sentence where wrk is missing. */
+/** Exits with a message if wrk is missing. */
 export async function requireWrk(): Promise<void> {
   if ((await output("which", ["wrk"])).code === 0) return;
-  tell("wrk is not installed: it is Debian's package of that name\n");
+  printProgress("wrk is not installed: install the package wrk");
   Deno.exit(1);
 }
 
 /**
- * Sends requests over some connections for a time, from the second core.
+ * Sends requests from the second core for some seconds.
  *
  * @throws {Error} If a response was not 200.
  */
@@ -70,15 +63,8 @@ export async function load(
   seconds: number,
   connections = 50,
 ): Promise<Load> {
-  const wrk = [
-    "wrk",
-    "-t1",
-    `-c${connections}`,
-    `-d${seconds}s`,
-    "--latency",
-    url,
-  ];
-  const { stdout } = await output("taskset", ["-c", "1", ...wrk]);
+  const flags = ["-t1", `-c${connections}`, `-d${seconds}s`, "--latency"];
+  const { stdout } = await output("taskset", ["-c", "1", "wrk", ...flags, url]);
   const figure = (pattern: RegExp) => {
     const [, number, unit = ""] = stdout.match(pattern) ?? [];
     return Number(number) * ({ us: 0.001, s: 1000 }[unit] ?? 1);

@@ -1,13 +1,13 @@
-// Serves a million requests and looks whether memory or descriptors grow.
+// Serves a million requests and checks that memory and descriptors do not grow.
 
-import { load, print, requireWrk, Sensor, tell } from "./load.ts";
+import { load, print, printProgress, requireWrk, Sensor } from "./load.ts";
 import { countDescriptors, residentMemory } from "../helpers/machine.ts";
 import { command, findAddresses, Program } from "../helpers/program.ts";
 import { waitFor } from "../helpers/wait.ts";
 
 const REQUESTS = 1_000_000;
 
-/** How much more memory than after the first tenth may be in use at the end. */
+/** The memory at the end may be this many times that after the first tenth. */
 const MARGIN = 1.1;
 
 /** Waits until the connections of the load are closed, then measures. */
@@ -17,7 +17,7 @@ async function measure(pid: number, idle: number) {
   return { memory, descriptors: await countDescriptors(pid) };
 }
 
-/** Whether nothing of a service grew, whose console is a file. */
+/** Returns whether a service that logs to a file passed. */
 async function soak(
   name: string,
   file: string,
@@ -41,13 +41,13 @@ async function soak(
     if (requests >= REQUESTS / 10) first ??= last;
     const { memory, descriptors } = last;
     const megabytes = memory.toFixed(1);
-    tell(
+    printProgress(
       `${name}: ${requests} requests, ${megabytes} MB, ${descriptors} descriptors`,
     );
   }
   await program.stop();
   const lines = (await Deno.readTextFile(file)).match(/ 200 -\n/g)!.length;
-  // wrk does not count what was under way when it ended: one a connection
+  // wrk does not count the requests that run when it ends
   const passed = last!.memory <= first!.memory * MARGIN &&
     last!.descriptors === first!.descriptors && lines >= requests;
   const verdict = passed

@@ -20,7 +20,7 @@ async function read(program: Program): Promise<string> {
   return await (await get(program.url)).text();
 }
 
-Deno.test("the task start runs the service without any other permission", async () => {
+Deno.test("the task start runs the service with no permission that it does not need", async () => {
   using project = await Folder.ofProject();
   {
     await using program = start("start", project);

@@ -1,4 +1,5 @@
-// What the tasks calculate: which Deno is too old, which executable would crash.
+// What the tasks find out: whether Deno is too old, whether an executable would
+// crash.
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { fitsLargePages } from "../../.tools/elf.ts";
@@ -41,32 +42,24 @@ Deno.test("isTooOld() compares versions by their numbers", () => {
   assertEquals([...old, ...supported].filter(isTooOld), old);
 });
 
-Deno.test("fitsLargePages() accepts what Deno 2.7.11 and 2.9.6 make", () => {
-  assertEquals(fitsLargePages(encode(...DENORT)), true);
-  const added: Segment = [0x5864000, 0x5864000, 0x17ca0c];
-  assertEquals(fitsLargePages(encode(...DENORT, added)), true);
-  assertEquals(fitsLargePages(encode(added, ...DENORT)), true);
-});
+const LAYOUTS: [what: string, fits: boolean, ...Segment[]][] = [
+  ["what Deno 2.7.11 makes", true, ...DENORT],
+  ["what Deno 2.9.6 makes", true, ...DENORT, [0x5864000, 0x5864000, 0x17ca0c]],
+  ["an earlier segment that comes last", true, DENORT[1]!, DENORT[0]!],
+  ["what Deno 2.9.1 makes", false, ...DENORT, [0x5864000, 0x56c7000, 0x17ca0c]],
+  ["an offset 4 KB from its address", false, [0, 0x1000, 1]],
+  ["an offset 32 KB from its address", false, [0, 0x8000, 1]],
+  ["segments in two pages", true, [0, 0, 0x10000], [0x18000, 0x18000, 1]],
+  ["segments that share a page", false, [0, 0, 0x10001], [0x18000, 0x18000, 1]],
+  ["the same, swapped", false, [0x18000, 0x18000, 1], [0, 0, 0x10001]],
+];
 
-Deno.test("fitsLargePages() rejects what Deno 2.9.0 and 2.9.1 make", () => {
-  const added: Segment = [0x5864000, 0x56c7000, 0x17ca0c];
-  assertEquals(fitsLargePages(encode(...DENORT, added)), false);
-});
-
-Deno.test("fitsLargePages() rejects an offset unlike its address", () => {
-  for (const page of [0x1000, 0x4000, 0x8000]) {
-    const added: Segment = [0x5860000, 0x5860000 + page, 0x1000];
-    assertEquals(fitsLargePages(encode(...DENORT, added)), false);
-  }
-});
-
-Deno.test("fitsLargePages() rejects segments that share a page", () => {
-  const [start, end]: Segment[] = [[0, 0, 0x10001], [0x18000, 0x18000, 1]];
-  assertEquals(fitsLargePages(encode(start!, end!)), false);
-  assertEquals(fitsLargePages(encode(end!, start!)), false);
-  const shorter: Segment = [0, 0, 0x10000];
-  assertEquals(fitsLargePages(encode(shorter, end!)), true);
-});
+for (const [what, fits, ...segments] of LAYOUTS) {
+  const verb = fits ? "accepts" : "rejects";
+  Deno.test(`fitsLargePages() ${verb} ${what}`, () => {
+    assertEquals(fitsLargePages(encode(...segments)), fits);
+  });
+}
 
 Deno.test("fitsLargePages() throws for what is not an ELF file", () => {
   for (const text of ["#!/bin/sh\n", "\x7fELF\x01\x01", "\x7fELF\x02\x02"]) {

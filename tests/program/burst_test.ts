@@ -16,7 +16,7 @@ import { command, Program } from "../helpers/program.ts";
 const CONNECTIONS = 100;
 const STREAMS = 200; // of each connection
 
-/** Returns the requests of a connection, each with a path of its own. */
+/** Returns the requests of a connection, with different paths. */
 function requests(connection: number): Uint8Array[] {
   return Array.from({ length: STREAMS }, (_, index) => {
     const id = connection * STREAMS + index;

@@ -9,7 +9,7 @@ import { command, Program } from "../helpers/program.ts";
 
 const LINE = /^127\.0\.0\.1 - - \[[^\]]{20}\] "GET \/\d+\/ HTTP\/1\.1" 404 -$/;
 
-/** Sends GETs, each with a target of its own, and counts the responses. */
+/** Sends GETs, with different targets, and counts the responses. */
 async function request(
   port: number,
   count: number,
