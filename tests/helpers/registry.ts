@@ -1,7 +1,6 @@
 // Registries of JSR packages, on loopback.
 
 import { STATUS_TEXT } from "@std/http/status";
-import { within } from "./wait.ts";
 
 const LOG = await Deno.readTextFile(".tools/std/log.ts");
 
@@ -61,18 +60,12 @@ export class Registry implements AsyncDisposable {
   readonly #stop = new AbortController();
 
   constructor(answer: (path: string) => Response | Promise<Response>) {
-    this.#server = Deno.serve(
-      {
-        hostname: "127.0.0.1",
-        port: 0,
-        onListen() {},
-        signal: this.#stop.signal,
-      },
-      (request) => {
-        this.requests++;
-        return answer(new URL(request.url).pathname);
-      },
-    );
+    const { signal } = this.#stop;
+    const options = { hostname: "127.0.0.1", port: 0, onListen() {}, signal };
+    this.#server = Deno.serve(options, (request) => {
+      this.requests++;
+      return answer(new URL(request.url).pathname);
+    });
     this.url = `http://127.0.0.1:${this.#server.addr.port}/`;
   }
 
@@ -83,35 +76,11 @@ export class Registry implements AsyncDisposable {
 }
 
 /** A server that accepts connections and never answers. */
-export class SilentRegistry implements AsyncDisposable {
-  readonly url: string;
-  readonly #listener = Deno.listen({
-    hostname: "127.0.0.1",
-    port: 0,
-    tcpBacklog: 16, // soon full
-  });
-  readonly #attempts: Promise<Deno.Conn>[] = [];
+export class SilentRegistry implements Disposable {
+  readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  readonly url = `http://127.0.0.1:${this.#listener.addr.port}/`;
 
-  constructor() {
-    this.url = `http://127.0.0.1:${this.#listener.addr.port}/`;
-  }
-
-  /** Fills the backlog, so that the kernel drops further connections. */
-  async fill(): Promise<void> {
-    const { hostname, port } = this.#listener.addr;
-    let connected: boolean;
-    do {
-      const attempt = Deno.connect({ hostname, port });
-      this.#attempts.push(attempt);
-      connected = await within(attempt, () => "it is dropped", 1000)
-        .then(() => true, () => false);
-    } while (connected);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
+  [Symbol.dispose](): void {
     this.#listener.close();
-    for (const attempt of await Promise.allSettled(this.#attempts)) {
-      if (attempt.status === "fulfilled") attempt.value.close();
-    }
   }
 }
