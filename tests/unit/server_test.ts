@@ -1,85 +1,14 @@
 // The server's life: failures, memory, stop; its clock and Deno.serve replaced.
 
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import type { Logger } from "@std/log/logger";
-import { withAccessLog } from "../../src/access_log.ts";
-import { DEFAULTS } from "../../src/config.ts";
-import { createConsole } from "../../src/console.ts";
+import { type Config, DEFAULTS } from "../../src/config.ts";
 import { MEMORY_CHECK_MS, runServer, type SYSTEM } from "../../src/server.ts";
-import { get } from "../helpers/network.ts";
 import { delay, waitFor } from "../helpers/wait.ts";
 
 const CONFIG = { ...DEFAULTS, hostname: "127.0.0.1", port: 0 };
 
-/** Sends a request to a real server whose handler throws. */
-async function failWith(
-  error: unknown,
-  level: "DEBUG" | "INFO",
-  cors = false,
-) {
-  let written = "";
-  const { logger, flush } = createConsole(
-    (bytes) => {
-      written += new TextDecoder().decode(bytes);
-      return Promise.resolve(bytes.length);
-    },
-    level,
-    "plain",
-  );
-  const handler = withAccessLog(() => {
-    throw error;
-  }, (line) => logger.info(line));
-  const stop = new AbortController();
-  const config = { ...CONFIG, cors };
-  const running = runServer(config, handler, logger, stop.signal);
-  await flush();
-  const response = await get(written.match(/Running on (\S+)/)![1]!);
-  const body = await response.json();
-  stop.abort();
-  await running;
-  await flush();
-  const lines = written.split("CTRL+C to quit\n")[1]!.split("\n").slice(0, -1);
-  return { response, body, lines };
-}
-
-const ERROR = new TypeError("The sensor is on fire");
-
-Deno.test("runServer() hides from the client what a handler throws", async () => {
-  for (const cors of [true, false]) {
-    const { response, body } = await failWith(ERROR, "INFO", cors);
-    const { status, headers } = response;
-    assertEquals(headers.get("content-type"), "application/problem+json");
-    assertEquals(headers.has("access-control-allow-origin"), cors);
-    assertEquals([status, body], [500, {
-      type: "about:blank",
-      title: "Internal Server Error",
-      status: 500,
-      detail: "The sensor data is not available at the moment",
-    }]);
-  }
-});
-
-Deno.test("runServer() logs what a handler throws, in debug mode with its stack", async () => {
-  const message = `ERROR The handler failed: ${ERROR}`;
-  const brief = await failWith(ERROR, "INFO");
-  assertMatch(brief.lines[0]!, /^127.* "GET \/datasensor HTTP\/1\.1" 500 -$/);
-  assertEquals(brief.lines.slice(1), [message]);
-  const { lines } = await failWith(ERROR, "DEBUG");
-  const stack = `DEBUG ${ERROR.stack}`.split("\n");
-  assertEquals(lines.slice(1), [message, ...stack]);
-  const text = await failWith("on fire", "DEBUG");
-  assertEquals(text.lines.slice(1), ["ERROR The handler failed: on fire"]);
-});
-
-/** The state of a simulated process. */
-interface Simulation {
-  now: number;
-  residentBytes: number;
-  /** Stops the server. */
-  readonly stop: AbortController;
-  readonly warnings: string[];
-  readonly running: Promise<void>;
-}
+const NEVER = new Promise<never>(() => {});
 
 /**
  * Runs a server in a simulated process.
@@ -88,30 +17,73 @@ interface Simulation {
  * @param wait Resolves after a time, in ms.
  */
 function simulate(
-  serve: (signal: AbortSignal, port: number) => Promise<void>,
-  wait: (milliseconds: number) => Promise<void>,
-): Simulation {
-  const warnings: string[] = [];
-  const state = { now: 0, residentBytes: 0, stop: new AbortController() };
+  serve: (signal: AbortSignal, port: number) => Promise<void> = () => NEVER,
+  wait: (milliseconds: number) => Promise<void> = () => NEVER,
+  config: Config = CONFIG,
+) {
+  let onError: ((error: unknown) => Response) | undefined;
+  const simulation = {
+    now: 0,
+    residentBytes: 0,
+    stop: new AbortController(),
+    lines: [] as string[],
+    running: Promise.resolve(),
+    /** Fails as a handler that throws. */
+    fail: (error: unknown) => onError!(error),
+  };
   const system = {
-    serve: ({ signal, port }: { signal: AbortSignal; port: number }) => ({
-      finished: serve(signal, port),
-      addr: { hostname: "127.0.0.1", port: 5000 },
-      shutdown: () => Promise.resolve(),
-    }),
+    serve: (options: Deno.ServeTcpOptions & Deno.ServeInit) => {
+      onError = options.onError as typeof onError;
+      const finished = serve(options.signal!, options.port!);
+      const addr = { hostname: "127.0.0.1", port: 5000 };
+      return { finished, addr, shutdown: () => Promise.resolve() };
+    },
     delay: wait,
-    now: () => state.now,
-    residentBytes: () => state.residentBytes,
+    now: () => simulation.now,
+    residentBytes: () => simulation.residentBytes,
   } as unknown as typeof SYSTEM;
-  const warn = (line: string) => warnings.push(line);
-  const logger = { info() {}, warn } as unknown as Logger;
-  const handler = () => new Response();
-  const { signal } = state.stop;
-  const running = runServer(CONFIG, handler, logger, signal, system);
-  return Object.assign(state, { warnings, running });
+  const log = (line: string) => simulation.lines.push(line);
+  const logger = { info() {}, warn: log, error: log, debug: log };
+  simulation.running = runServer(
+    config,
+    () => new Response(),
+    logger as unknown as Logger,
+    simulation.stop.signal,
+    system,
+  );
+  return simulation;
 }
 
-const NEVER = new Promise<never>(() => {});
+const ERROR = new TypeError("The sensor is on fire");
+
+Deno.test("runServer() hides from the client what a handler throws", async () => {
+  for (const cors of [true, false]) {
+    const { fail } = simulate(undefined, undefined, { ...CONFIG, cors });
+    const response = fail(ERROR);
+    const { status, headers } = response;
+    assertEquals(headers.get("content-type"), "application/problem+json");
+    assertEquals(headers.has("access-control-allow-origin"), cors);
+    assertEquals([status, await response.json()], [500, {
+      type: "about:blank",
+      title: "Internal Server Error",
+      status: 500,
+      detail: "The sensor data is not available at the moment",
+    }]);
+  }
+});
+
+Deno.test("runServer() logs what a handler throws, and its stack", () => {
+  const { fail, lines } = simulate();
+  fail(ERROR);
+  fail("on fire");
+  const message = "The handler failed: ";
+  assertEquals(lines, [
+    `${message}${ERROR}`,
+    ERROR.stack,
+    `${message}on fire`,
+  ]);
+});
+
 const EMFILE = new Error("Too many open files (os error 24)");
 const CLOSED = `Closed all connections to recover from "${EMFILE}"`;
 const IN_USE = new Deno.errors.AddrInUse();
@@ -152,7 +124,7 @@ async function runThrough(failures: Failure[]) {
   };
   const simulation = simulate(serve, wait);
   await simulation.running;
-  return { pauses, ports, warnings: simulation.warnings };
+  return { pauses, ports, warnings: simulation.lines };
 }
 
 Deno.test("runServer() listens again 8 ms after a failed accept, on the same port", async () => {
@@ -208,7 +180,7 @@ async function runWithMemory(...sizes: number[]) {
   };
   const simulation = simulate(serve, wait);
   await simulation.running;
-  return { closedAt, warnings: simulation.warnings };
+  return { closedAt, warnings: simulation.lines };
 }
 
 Deno.test("runServer() closes all connections when the process grows too large", async () => {
@@ -237,13 +209,13 @@ function failOnce() {
       return pause.promise;
     },
   );
-  const fail = () => failure.reject(EMFILE);
-  return { ...simulation, fail, pause, paused: paused.promise, signals };
+  const failAccept = () => failure.reject(EMFILE);
+  return { ...simulation, failAccept, pause, paused: paused.promise, signals };
 }
 
 Deno.test("runServer() listens again only after the pause", async () => {
-  const { fail, pause, paused, signals } = failOnce();
-  fail();
+  const { failAccept, pause, paused, signals } = failOnce();
+  failAccept();
   await paused;
   await delay(0); // all that does not wait is done
   assertEquals(signals.length, 1);
@@ -252,8 +224,8 @@ Deno.test("runServer() listens again only after the pause", async () => {
 });
 
 Deno.test("runServer() stops while it waits to listen again", async () => {
-  const { stop, fail, pause, paused, signals, running } = failOnce();
-  fail();
+  const { stop, failAccept, pause, paused, signals, running } = failOnce();
+  failAccept();
   await paused;
   stop.abort();
   pause.resolve();
@@ -262,10 +234,10 @@ Deno.test("runServer() stops while it waits to listen again", async () => {
 });
 
 Deno.test("runServer() lets running requests finish if accept fails while it stops", async () => {
-  const { stop, fail, signals, warnings, running } = failOnce();
+  const { stop, failAccept, signals, lines, running } = failOnce();
   stop.abort();
-  fail();
+  failAccept();
   await running;
   assertEquals([signals.length, signals[0]?.aborted], [1, false]);
-  assertEquals(warnings, []);
+  assertEquals(lines, []);
 });
