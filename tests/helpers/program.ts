@@ -24,6 +24,11 @@ export function command(
   return [Deno.execPath(), ["run", ...FLAGS, ...flags, "main.ts", ...args]];
 }
 
+/** Returns the flag of Deno that runs code before the program. */
+export function preload(code: string): string {
+  return `--preload=data:text/javascript,${encodeURIComponent(code)}`;
+}
+
 /** Returns the addresses that start reports list. */
 export function findAddresses(text: string): string[] {
   return [...text.matchAll(/Running on (http:\S+)/g)].map(([, url]) => url!);

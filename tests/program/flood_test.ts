@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { send } from "../helpers/network.ts";
-import { Program } from "../helpers/program.ts";
+import { preload, Program } from "../helpers/program.ts";
 import { GET, HALF_BODY, HALF_HEADER } from "../helpers/requests.ts";
 import { delay } from "../helpers/wait.ts";
 
@@ -105,8 +105,7 @@ const LOSE_PORT = `
   };`;
 
 Deno.test("the program logs why it cannot listen again, and when it can", async () => {
-  const code = encodeURIComponent(LOSE_PORT);
-  await using program = await start(`--preload=data:text/javascript,${code}`);
+  await using program = await start(preload(LOSE_PORT));
   using held = await hold(program, "");
   await program.answers();
   held.dispose();

@@ -4,7 +4,7 @@ import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { isTaken, lacksAddress, testUnless } from "../helpers/machine.ts";
 import { exchange, get } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
-import { command, FLAGS, probe, Program } from "../helpers/program.ts";
+import { command, FLAGS, preload, probe, Program } from "../helpers/program.ts";
 import { LAST_GET } from "../helpers/requests.ts";
 import project from "../../deno.json" with { type: "json" };
 
@@ -215,11 +215,6 @@ Deno.test("the program exits silently with 0 when nobody reads its help", async 
 });
 
 const THROW = 'throw new TypeError("The sensor is on fire")';
-
-/** Returns the flag that runs code before the program. */
-function preload(code: string): string {
-  return `--preload=data:text/javascript,${encodeURIComponent(code)}`;
-}
 
 Deno.test("the program prints the stack of an error at its start", async () => {
   const broken = preload(`Deno.addSignalListener = () => { ${THROW}; }`);

@@ -2,20 +2,17 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { exchange } from "../helpers/network.ts";
-import { command, Program } from "../helpers/program.ts";
+import { command, preload, Program } from "../helpers/program.ts";
 import { GET } from "../helpers/requests.ts";
 
 const COUNT = 500;
 
 /** Makes the program fail on SIGUSR1. */
 const FAIL = (statement: string) =>
-  `--preload=data:text/javascript,${
-    encodeURIComponent(`
-  Deno.addSignalListener("SIGUSR1", () => {
+  preload(`Deno.addSignalListener("SIGUSR1", () => {
     const error = new TypeError("Unforeseen");
     ${statement};
-  });`)
-  }`;
+  });`);
 
 const STATEMENTS = {
   "an uncaught error": "throw error",
