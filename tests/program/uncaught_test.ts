@@ -24,9 +24,13 @@ for (const [kind, statement] of Object.entries(STATEMENTS)) {
     const stderr = isFull ? "full" : "read";
     Deno.test(`the program exits with 1 and every line after ${kind}, its standard error ${stderr}`, async () => {
       // Pipes that nobody else writes to or reads
-      const script = `pipe=$(mktemp -u) && mkfifo "$pipe" && exec 3<>"$pipe"
-        rm "$pipe"; ${isFull ? "exec 2>&3; head -c 65536 /dev/zero >&2;" : ""}
-        exec "$@" <&3 3>&-`;
+      const script = `
+        for fd in 3 4; do
+          pipe=$(mktemp -u) && mkfifo "$pipe" && eval "exec $fd<>$pipe"
+          rm "$pipe"
+        done
+        ${isFull ? "exec 2>&4; head -c 65536 /dev/zero >&2" : ""}
+        exec "$@" <&3 3>&- 4>&-`;
       const args = ["--port", "0", "--stdin"]; // a pending read
       const run = command(args, [FAIL(statement)]).flat();
       await using program = new Program("sh", ["-c", script, "sh", ...run]);
