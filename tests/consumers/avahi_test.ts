@@ -3,7 +3,7 @@
 import { assertMatch } from "@std/assert";
 import { guideCommands } from "./examples.ts";
 import {
-  lacksCommands,
+  lacksCommand,
   lacksNamespaces,
   testUnless,
 } from "../helpers/machine.ts";
@@ -35,7 +35,7 @@ async function lacksMulticastNames(): Promise<string | undefined> {
 }
 
 testUnless(
-  await lacksCommands("avahi-daemon", "avahi-browse", "dbus-daemon", "ip") ??
+  await lacksCommand("avahi-daemon", "avahi-browse", "dbus-daemon", "ip") ??
     await lacksMulticastNames() ?? await lacksNamespaces(),
   "avahi.service announces the board, and the guide's commands list and read it",
   async () => {

@@ -4,7 +4,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { Board } from "./board.ts";
 import { copyExample, guideCommands } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
-import { lacksAddress, lacksCommands, testUnless } from "../helpers/machine.ts";
+import { lacksAddress, lacksCommand, testUnless } from "../helpers/machine.ts";
 import { freePort, get } from "../helpers/network.ts";
 import { type Output, output, Process } from "../helpers/process.ts";
 import { lacksTerminal, Terminal } from "../helpers/terminal.ts";
@@ -120,7 +120,7 @@ async function typePassword(
 }
 
 testUnless(
-  await lacksCommands("nginx", "openssl", "curl") ?? lacksTerminal ??
+  await lacksCommand("nginx", "openssl", "curl") ?? lacksTerminal ??
     lacksAddress("::1") ??
     lacksAddress("127.0.0.2"),
   "nginx.conf serves the reading over HTTPS with a password, passes a 503 on, and answers 502 when the board is down",

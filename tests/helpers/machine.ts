@@ -24,17 +24,13 @@ export function skip(name: string, reason: string): void {
 }
 
 /** The reason to skip a test where a command is not installed. */
-export async function lacksCommand(name: string): Promise<string | undefined> {
-  const { code } = await output("sh", ["-c", 'command -v "$0"', name]);
-  return code === 0 ? undefined : `${name} is not installed`;
-}
-
-/** The reason to skip a test where one of several commands is not installed. */
-export async function lacksCommands(
+export async function lacksCommand(
   ...names: string[]
 ): Promise<string | undefined> {
-  const reasons = await Promise.all(names.map(lacksCommand));
-  return reasons.find((reason) => reason !== undefined);
+  for (const name of names) {
+    const { code } = await output("sh", ["-c", 'command -v "$0"', name]);
+    if (code !== 0) return `${name} is not installed`;
+  }
 }
 
 /** The reason to skip a test where a file does not exist. */

@@ -85,28 +85,12 @@ async function measureStarts(servers: Server[]): Promise<number[]> {
   return starts.map(median);
 }
 
-/** The result of a server. */
-interface Result {
-  name: string;
-  requestsPerSecond: number;
-  /** Its throughput as a share of that of bare Deno.serve. */
-  toBare: number;
-  p50: number;
-  p99: number;
-  /** Resident memory before and after the loads, in MB. */
-  idle: number;
-  loaded: number;
-}
-
 /**
  * Puts all servers under load in alternating rounds.
  *
  * @throws {Error} If the service did not log every request.
  */
-async function measureLoads(
-  servers: Server[],
-  folder: string,
-): Promise<Result[]> {
+async function measureLoads(servers: Server[], folder: string) {
   await using stack = new AsyncDisposableStack();
   const all: Running[] = [];
   const idle: number[] = [];
@@ -132,7 +116,7 @@ async function measureLoads(
   return all.map(({ loads }, index) => ({
     name: servers[index]!.name,
     requestsPerSecond: median(loads.map((load) => load.requestsPerSecond)),
-    // Round by round: the machine changes from one to the next
+    // The share of bare Deno.serve, round by round: the machine changes
     toBare: median(
       loads.map((load, round) =>
         load.requestsPerSecond / bare[round]!.requestsPerSecond
@@ -168,7 +152,10 @@ async function measureConnections(servers: Server[]) {
   return results;
 }
 
-function printTable(results: Result[], starts: number[]): void {
+function printTable(
+  results: Awaited<ReturnType<typeof measureLoads>>,
+  starts: number[],
+): void {
   print(
     "| server | requests/s | to bare | p50, ms | p99, ms | idle, MB | " +
       "loaded, MB | start, ms |\n|---|--:|--:|--:|--:|--:|--:|--:|",
