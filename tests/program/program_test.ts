@@ -4,7 +4,7 @@ import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { isTaken, lacksAddress, testUnless } from "../helpers/machine.ts";
 import { exchange, get } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
-import { command, FLAGS, preload, probe, Program } from "../helpers/program.ts";
+import { command, preload, Program } from "../helpers/program.ts";
 import { LAST_GET } from "../helpers/requests.ts";
 import project from "../../deno.json" with { type: "json" };
 
@@ -252,9 +252,3 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     assertEquals([program.lines, program.stderr], [[], ""]);
   });
 }
-
-Deno.test("the program has no permission that it does not need", async () => {
-  const args = ["run", ...FLAGS, "tests/helpers/permissions_probe.ts"];
-  await using program = new Program(Deno.execPath(), args);
-  assertEquals(await probe(program), []);
-});
