@@ -9,7 +9,7 @@ function logEach(logger: Logger): void {
   logger.info("one");
   logger.warn("two");
   logger.error("three");
-  logger.debug("four\n    at main.ts");
+  logger.debug("four\n    at main.ts\n    at src");
 }
 
 /** Logs to a console and returns the lines that it wrote. */
@@ -30,7 +30,7 @@ async function linesOf(
 }
 
 const PLAIN = ["one", "WARN two", "ERROR three"];
-const DEBUG = ["DEBUG four", "    at main.ts"];
+const DEBUG = ["DEBUG four", "    at main.ts", "    at src"];
 
 Deno.test("createConsole() writes records in order, with their level unless it is INFO", async () => {
   assertEquals(await linesOf("DEBUG", "plain"), [...PLAIN, ...DEBUG]);
@@ -53,6 +53,7 @@ Deno.test("createConsole() prefixes each line of a record with its priority for 
     "<3>ERROR three",
     "<7>DEBUG four",
     "<7>    at main.ts",
+    "<7>    at src",
   ]);
 });
 
