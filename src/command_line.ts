@@ -77,7 +77,7 @@ const FLAGS: Record<string, Flag> = {
  */
 export function parseCommand(args: readonly string[]): Command {
   let config: Config = DEFAULTS;
-  const given = new Set<string>();
+  const names = new Set<string>();
   const rest = args.values();
   for (const arg of rest) {
     if (arg === "--") continue; // npm's habit: deno task start -- --port 80
@@ -95,15 +95,16 @@ export function parseCommand(args: readonly string[]): Command {
     const value = inline ?? (flag.value ? rest.next().value : undefined) ?? "";
     const change = flag.parse(value);
     if (!change) {
-      return usage(`${name} takes ${flag.value}, not ${JSON.stringify(value)}`);
+      const given = value && `, not ${JSON.stringify(value)}`;
+      return usage(`${name} takes ${flag.value}${given}`);
     }
     config = { ...config, ...change };
-    given.add(name);
+    names.add(name);
   }
-  if (config.stdin && given.has("--message")) {
+  if (config.stdin && names.has("--message")) {
     return usage("--message cannot be used with --stdin");
   }
-  const flag = ["--json", "--max-age"].find((name) => given.has(name));
+  const flag = ["--json", "--max-age"].find((name) => names.has(name));
   if (flag && !config.stdin) return usage(`${flag} requires --stdin`);
   return { kind: "serve", config };
 }
