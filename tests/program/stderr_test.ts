@@ -47,10 +47,10 @@ async function attack(command: string[]): Promise<void> {
   assertEquals((await program.stop("SIGINT")).code, 0);
 }
 
-Deno.test("a full standard error does not stop the program", () =>
+Deno.test("the program answers and stops while its standard error is full", () =>
   attack(command([]).flat()));
 
-Deno.test("a full standard error does not stop the task dev", () => {
+Deno.test("the program answers and stops in the task dev while its standard error is full", () => {
   // Without the task shell and deno task around it
   const words = project.tasks.dev.command
     .replace("$(deno task -q _flags)", FLAGS.join(" "))
@@ -58,7 +58,7 @@ Deno.test("a full standard error does not stop the task dev", () => {
   return attack(words);
 });
 
-Deno.test("a full standard error does not stop the exit after invalid flags", async () => {
+Deno.test("the program refuses invalid flags while its standard error is full", async () => {
   const run = command(["--foo"]).flat();
   const result = await output("sh", ["-c", WITH_FULL_STDERR, "sh", ...run]);
   assertEquals(result, { code: 2, signal: null, stdout: "", stderr: "" });

@@ -56,7 +56,7 @@ async function waitForReading(program: Program, text: string): Promise<void> {
 
 for (const redirection of ["<", "<>"] as const) {
   const input = redirection === "<" ? "a pipe" : "a FIFO opened both ways";
-  Deno.test(`--stdin serves the last line that comes through ${input}`, async () => {
+  Deno.test(`the program serves the last line that comes through ${input}`, async () => {
     await using fed = await startFed(redirection);
     const { program, write } = fed;
     assertEquals(await read(program), NOTHING);
@@ -75,7 +75,7 @@ for (const redirection of ["<", "<>"] as const) {
   });
 }
 
-Deno.test("--stdin serves the last reading after the input has ended", async () => {
+Deno.test("the program serves the last reading after its input has ended", async () => {
   await using fed = await startFed("<");
   const { program, sensor, write } = fed;
   await write("21.5\n22"); // a last line without its end
@@ -84,7 +84,7 @@ Deno.test("--stdin serves the last reading after the input has ended", async () 
   assertEquals(await read(program), "22");
 });
 
-Deno.test("--stdin --json serves each line unchanged", async () => {
+Deno.test("the program serves each line unchanged with --json", async () => {
   await using fed = await startFed("<", "--json");
   const { program, write } = fed;
   for (const text of ["21.50", '{"°C": 21.50, "id": 9007199254740993}']) {
@@ -98,7 +98,7 @@ Deno.test("--stdin --json serves each line unchanged", async () => {
   assertEquals(program.stdout.match(/WARN.*/g), [warning, warning]);
 });
 
-Deno.test("--stdin --max-age answers 503 while a reading is too old", async () => {
+Deno.test("the program answers 503 while a reading is older than --max-age", async () => {
   await using fed = await startFed("<", "--max-age", "0.5");
   const { program, write } = fed;
   for (const reading of ["21.5", "22"]) {
@@ -121,7 +121,7 @@ const INPUTS: [input: string, redirection: string, reading: string][] = [
 ];
 
 for (const [input, redirection, reading] of INPUTS) {
-  Deno.test(`--stdin works with ${input} as standard input`, async () => {
+  Deno.test(`the program accepts ${input} as standard input`, async () => {
     const wrap = ["sh", "-c", `exec "$@" ${redirection}`, "sh"];
     await using program = await Program.start(["--stdin"], { wrap });
     const [warning] = await program.waitForLines(1);
@@ -131,19 +131,23 @@ for (const [input, redirection, reading] of INPUTS) {
   });
 }
 
-testUnless(lacksTerminal, "--stdin serves a line that is typed", async () => {
-  const run = command(["--port", "0", "--stdin"]).flat();
-  await using program = await Terminal.run(run);
-  await program.listening();
-  await program.type("21.5\r");
-  await waitForReading(program, "21.5");
-  await program.type("\x03");
-  assertEquals((await program.end()).code, 0); // although a read is pending
-});
+testUnless(
+  lacksTerminal,
+  "the program serves a line that is typed",
+  async () => {
+    const run = command(["--port", "0", "--stdin"]).flat();
+    await using program = await Terminal.run(run);
+    await program.listening();
+    await program.type("21.5\r");
+    await waitForReading(program, "21.5");
+    await program.type("\x03");
+    assertEquals((await program.end()).code, 0); // although a read is pending
+  },
+);
 
 testUnless(
   await lacksFile("/proc/self/status"),
-  "--stdin drops an endless line in bounded memory",
+  "the program drops an endless line in bounded memory",
   async () => {
     await using fed = await startFed("<");
     const { program, write } = fed;
@@ -166,7 +170,7 @@ testUnless(
   },
 );
 
-Deno.test("--stdin does not delay the exit after SIGTERM", async () => {
+Deno.test("the program exits without delay on SIGTERM while it reads", async () => {
   await using fed = await startFed("<>");
   const { program } = fed;
   await read(program);
