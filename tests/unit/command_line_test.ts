@@ -59,7 +59,7 @@ const MISTAKES: [args: string[], message: string][] = [
   [["--debug", "yes"], 'Unexpected argument "yes"'],
   [["=--port"], 'Unexpected argument "=--port"'],
   [[""], 'Unexpected argument ""'],
-  [["--port=", "80"], `--port takes a whole number from 0 to 65535`],
+  [["--port=", "80"], "--port takes a whole number from 0 to 65535"],
   [["--message="], "--message takes a text"],
   [["--debug="], '--debug takes no value, not ""'],
   [["--no-debug=1"], '--no-debug takes no value, not "1"'],
@@ -89,7 +89,7 @@ const VALUES: [args: string[], valid: string, invalid: string[]][] = [
 
 for (const [args, valid, values] of VALUES) {
   const message = (value: string) =>
-    `${args.at(-1)} takes ${valid}, not "${value}"`;
+    `${args.at(-1)} takes ${valid}${value && `, not "${value}"`}`;
   MISTAKES.push([args, message("")]);
   for (const value of values) MISTAKES.push([[...args, value], message(value)]);
 }
