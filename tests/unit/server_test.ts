@@ -201,16 +201,27 @@ function failOnce() {
   const pause = Promise.withResolvers<void>();
   const paused = Promise.withResolvers<void>();
   const signals: AbortSignal[] = [];
+  const checks: (() => void)[] = []; // ends the wait before each memory check
   const simulation = simulate(
     (signal) => signals.push(signal) > 1 ? NEVER : failure.promise,
     (milliseconds) => {
+      if (milliseconds === MEMORY_CHECK_MS) {
+        return new Promise((resolve) => checks.push(resolve));
+      }
       if (milliseconds > 8) return NEVER; // no retry
       paused.resolve();
       return pause.promise;
     },
   );
   const failAccept = () => failure.reject(EMFILE);
-  return { ...simulation, failAccept, pause, paused: paused.promise, signals };
+  return {
+    ...simulation,
+    failAccept,
+    pause,
+    paused: paused.promise,
+    signals,
+    checks,
+  };
 }
 
 Deno.test("runServer() listens again only after the pause", async () => {
@@ -221,6 +232,16 @@ Deno.test("runServer() listens again only after the pause", async () => {
   assertEquals(signals.length, 1);
   pause.resolve();
   await waitFor(() => signals.length === 2);
+});
+
+Deno.test("runServer() stops checking the memory for connections that it has closed", async () => {
+  const { failAccept, pause, signals, checks } = failOnce();
+  failAccept();
+  pause.resolve();
+  await waitFor(() => signals.length === 2);
+  for (const endWait of checks.splice(0)) endWait();
+  await delay(0);
+  assertEquals(checks.length, 1);
 });
 
 Deno.test("runServer() stops while it waits to listen again", async () => {
