@@ -1,12 +1,13 @@
 // The access log middleware: one line per handled request.
 
 import type { Handler } from "./handler.ts";
+import { remember } from "./remember.ts";
 import { requestTarget } from "./request_target.ts";
 
 const MAX_LENGTH = 1000; // of a logged method or target, in characters
 
-/** Matches text that needs no escaping, which is what most clients send. */
-const PLAIN_TEXT = new RegExp(`^[!#-[\\]-~]{0,${MAX_LENGTH}}$`);
+const escapeMethod = remember(escape);
+const escapeTarget = remember(escape);
 
 /** The facts of a handled request. */
 export interface AccessRecord {
@@ -53,27 +54,19 @@ export function formatAccessLine(record: AccessRecord): string {
   const { client, timestamp, method, target = "-", status } = record;
   // On a dual-stack socket, IPv4 addresses are mapped (RFC 4291, 2.5.5.2)
   const address = client.startsWith("::ffff:") ? client.slice(7) : client;
-  const request = `${escape(method)} ${escape(target)} HTTP/1.1`;
+  const request = `${escapeMethod(method)} ${escapeTarget(target)} HTTP/1.1`;
   return `${address} - - [${timestamp}] "${request}" ${status} -`;
 }
 
-/**
- * Creates a function that returns the local time as `dd/Mon/yyyy HH:MM:SS`. The
- * text is formatted once a second.
- */
+/** Creates a function that returns the local time as `dd/Mon/yyyy HH:MM:SS`. */
 export function createTimestamp(now: () => number = Date.now): () => string {
-  let second = NaN;
-  let text = "";
-  return () => {
-    const time = now();
-    if (Math.floor(time / 1000) !== second) {
-      second = Math.floor(time / 1000);
-      // ECMA-262 defines this format: Fri Nov 20 2026 17:14:56 GMT+0000 (…)
-      const [, month, day, year, clock] = new Date(time).toString().split(" ");
-      text = `${day}/${month}/${year} ${clock}`;
-    }
-    return text;
-  };
+  const format = remember((second: number) => {
+    // ECMA-262 defines this format: Fri Nov 20 2026 17:14:56 GMT+0000 (…)
+    const text = new Date(second * 1000).toString();
+    const [, month, day, year, clock] = text.split(" ");
+    return `${day}/${month}/${year} ${clock}`;
+  });
+  return () => format(Math.floor(now() / 1000));
 }
 
 /**
@@ -82,7 +75,6 @@ export function createTimestamp(now: () => number = Date.now): () => string {
  * printable ASCII becomes `\xNN`. A text that is too long ends with `\...`.
  */
 function escape(text: string): string {
-  if (PLAIN_TEXT.test(text)) return text;
   const escaped = text.slice(0, MAX_LENGTH)
     .replace(/["\\]/g, "\\$&")
     .replace(/[^!-~]+/g, (characters) => {

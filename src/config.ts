@@ -1,7 +1,6 @@
 // The settings and their defaults.
 
-/** The path of the only resource. */
-export const RESOURCE_PATH = "/datasensor";
+export const RESOURCE_PATH = "/datasensor"; // of the only resource
 
 /** The settings when no flag is given. */
 export const DEFAULTS = {

@@ -1,10 +1,14 @@
 // What a client requested, taken from the URL that Deno.serve builds.
 
+import { remember } from "./remember.ts";
+
 /**
- * Matches a URL whose path is certain: with one slash after the scheme, the Host
+ * Returns the target if it is certain: with one slash after the scheme, the Host
  * field has none. Deno.serve uses `localhost` if that is missing or invalid.
  */
-const PLAIN_URL = /^http:\/\/(?!localhost)[\w.-]+(:\d*)?\/[^/]*$/;
+const plainTarget = remember((url: string) =>
+  /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/.exec(url)?.[1] ?? ""
+);
 
 /** A host and an optional port (RFC 3986, section 3.2). */
 const AUTHORITY =
@@ -20,7 +24,8 @@ const AUTHORITY =
  */
 export function requestTarget(request: Request): string | undefined {
   const { url } = request;
-  if (PLAIN_URL.test(url)) return url.slice(url.lastIndexOf("/"));
+  const plain = plainTarget(url);
+  if (plain) return plain;
   // Deno creates the headers when they are read, which takes 2 µs
   if (!AUTHORITY.test(request.headers.get("host") ?? "")) return undefined;
   const [, authority = "", target = ""] =

@@ -16,7 +16,6 @@ export type Unavailable = { readonly unavailable: string };
 /** Returns the current reading: the same object until the next one arrives. */
 export type Sensor = () => Reading | Unavailable;
 
-/** What is read, such as `Deno.stdin`. */
 type Input = Pick<typeof Deno.stdin, "read">;
 
 export const MAX_LENGTH = 64 * 1024; // of a line without its end, in bytes
@@ -26,13 +25,7 @@ const [LF, CR, SPACE] = [0x0a, 0x0d, 0x20] as const;
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 const STRICT_UTF8 = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 
-/**
- * Creates a sensor whose readings are the lines of an input.
- *
- * @param config Whether lines are JSON texts, and how old a reading may be.
- * @param logger Is warned of invalid lines and of the end of the input.
- * @param now A monotonic clock, in ms.
- */
+/** Creates a sensor whose readings are the lines of an input. */
 export function createInputSensor(
   input: Input,
   { json, maxAge }: Pick<Config, "json" | "maxAge">,
