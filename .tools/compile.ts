@@ -54,7 +54,7 @@ async function run(): Promise<void> {
         `The executable would crash where memory pages are larger than 4 KB, as on a Raspberry Pi 5: use another version of Deno than ${Deno.version.deno}`,
       );
     }
-    // Deno itself deletes an earlier executable before it writes the new one
+    // Renaming keeps the old executable until the new one is complete
     await Deno.rename(output, file);
     const digest = await crypto.subtle.digest("SHA-256", bytes);
     console.log(`${file}: ${bytes.length} bytes`);

@@ -31,7 +31,7 @@ export function withAccessLog(
   timestamp: () => string = createTimestamp(),
 ): (request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>) => Response {
   return (request, info) => {
-    const client = info.remoteAddr.hostname; // throws after the connection ends
+    const client = info.remoteAddr.hostname; // before it can throw: the client may leave
     let status = 500;
     try {
       const response = handler(request);

@@ -24,8 +24,8 @@ Serves a sensor reading as JSON over HTTP, at /datasensor.
   --max-age SECONDS    with --stdin: answer 503 once the last line is older
                        (default: no limit)
   --cors               allow web pages of any origin to read the responses
-  --journal            prefix warnings and errors with a priority for systemd
-  --debug, --no-debug  log stack traces, or only the errors (default --debug)
+  --journal            prefix log messages with a priority for systemd
+  --debug, --no-debug  log errors with or without their stack (default --debug)
   -h, --help           print this help
   --version            print the version`;
 
@@ -80,7 +80,7 @@ export function parseCommand(args: readonly string[]): Command {
   const names = new Set<string>();
   const rest = args.values();
   for (const arg of rest) {
-    if (arg === "--") continue; // npm's habit: deno task start -- --port 80
+    if (arg === "--") continue; // as npm separates: deno task start -- --port 80
     if (arg === "-h" || arg === "--help") return { kind: "print", text: HELP };
     if (arg === "--version") return { kind: "print", text: project.version };
     if (!arg.startsWith("-")) {

@@ -10,7 +10,7 @@ export type Handler = (request: Request) => Response;
 
 const METHODS = "GET, HEAD, OPTIONS";
 const NOT_FOUND = `The only resource is ${RESOURCE_PATH}`;
-const READ_ONLY = `The resource is read-only: use ${METHODS}`;
+const READ_ONLY = "The resource is read-only: use GET, HEAD or OPTIONS";
 type Fields = Record<string, string>; // header fields by name
 
 /** Creates the handler of the only resource, `/datasensor`. */

@@ -2,7 +2,7 @@
 
 import { delay } from "./delay.ts";
 
-/** How many bytes of lines can wait. The system commits pages when they are used. */
+/** How many bytes of lines can wait. Unused pages take no memory. */
 export const CAPACITY = 8 * 1024 * 1024;
 
 const COLLECT_MS = 100; // before a few lines are written together

@@ -1,4 +1,4 @@
-// The work that need not be repeated: most requests are like the one before.
+// A cache of one result: most requests repeat the one before.
 
 /** Returns a function that remembers the result for its last input. */
 export function remember<T>(compute: (input: T) => string) {

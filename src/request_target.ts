@@ -3,8 +3,8 @@
 import { remember } from "./remember.ts";
 
 /**
- * Returns the target if it is certain: with one slash after the scheme, the Host
- * field has none. Deno.serve uses `localhost` if that is missing or invalid.
+ * Returns the target of most URLs: with a single slash after `http://`, the Host
+ * field cannot contain one. `localhost` may replace a missing or invalid field.
  */
 const plainTarget = remember((url: string) =>
   /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/.exec(url)?.[1] ?? ""

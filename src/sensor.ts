@@ -37,16 +37,16 @@ export function createInputSensor(
   let receivedAt = 0;
 
   async function follow(): Promise<void> {
-    let reason = "";
+    let ending = "has ended";
     try {
       for await (const text of readReadings(input, json, logger)) {
         reading = { json: text, time: date() };
         receivedAt = now();
       }
     } catch (error) {
-      reason = ` after "${error}"`;
+      ending = `has failed (${error})`;
     }
-    logger.warn(`The input has ended${reason}: no new readings will arrive`);
+    logger.warn(`The input ${ending}: no new readings will arrive`);
   }
 
   follow();
@@ -64,7 +64,7 @@ export function createInputSensor(
 /**
  * Reads lines, which end with LF or CRLF, and yields as JSON the last one of
  * those that arrive together: the others could never be served. Skips
- * blank lines, and warns once of consecutive lines that are invalid.
+ * blank lines, and warns once of consecutive lines with the same problem.
  */
 async function* readReadings(input: Input, isJson: boolean, logger: Logger) {
   const buffer = new Uint8Array(MAX_LENGTH + 2); // with CRLF

@@ -11,7 +11,7 @@ const ACCEPT_RETRY_MS = 8; // after accept has failed
 const LISTEN_RETRY_MS = 200; // after listen has failed
 const REMINDER_MS = 60_000; // between two logs of the same failure
 const MEMORY_LIMIT_BYTES = 192e6; // far more than normal use takes
-const MEMORY_GROWTH_BYTES = 64e6; // if memory stays high after an attack
+const MEMORY_GROWTH_BYTES = 64e6; // allowed above the size after a restart
 export const MEMORY_CHECK_MS = 1000; // an idle process should rarely wake up
 
 /** The functions of the system that the server calls; tests replace them. */
@@ -61,7 +61,7 @@ export async function runServer(
     }
   }
 
-  // Deno.serve stops for good when accept fails, as with EMFILE
+  // Deno.serve stops for good when accept fails (EMFILE), so it is restarted
   async function keepListening(): Promise<void> {
     const outage = createOutage(logger, system);
     for (let isFirst = true; !signal.aborted; isFirst = false) {

@@ -6,8 +6,8 @@ import { delay } from "./delay.ts";
 const SIGNAL_DEBOUNCE_MS = 500;
 
 /**
- * Returns a signal that is aborted at the first SIGINT or SIGTERM. A later one
- * ends the process at once.
+ * Returns a signal that is aborted by SIGINT, SIGTERM or, on a terminal, SIGHUP.
+ * Another SIGINT or SIGTERM, 500 ms later or more, kills the process.
  */
 export function listenForStop(): AbortSignal {
   const controller = new AbortController();

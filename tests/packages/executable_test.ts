@@ -111,7 +111,7 @@ for (const executable of executables) {
 
 testUnless(
   cannotRun,
-  "an executable prints and refuses what its sources do",
+  "an executable handles --help, --version and invalid flags as its sources do",
   async () => {
     for (const args of [["--help"], ["--version"], ["--host", "192.0.2.7"]]) {
       assertEquals(await output(file, args), await output(...command(args)));

@@ -49,7 +49,7 @@ async function hold(program: Program, request: string) {
 }
 
 for (const [kind, request] of Object.entries(FLOODS)) {
-  Deno.test(`the program answers, twice, while clients hold ${kind}`, async () => {
+  Deno.test(`the program answers again and again while clients hold ${kind}`, async () => {
     await using program = await start();
     using held = new DisposableStack();
     for (let times = 0; times < 2; times++) {

@@ -35,7 +35,7 @@ async function stopAndHangUp(
 
 testUnless(
   lacksTerminal,
-  "the program stops in order on SIGHUP if its standard output is a terminal",
+  "the program shuts down cleanly on SIGHUP if its standard output is a terminal",
   async () => {
     const run = command(["--port", "0"]).flat();
     const redirection = "</dev/null 2>/dev/null";
@@ -76,7 +76,7 @@ const STREAMS = { input: "2>&1", error: "</dev/null" };
 for (const [stream, redirection] of Object.entries(STREAMS)) {
   testUnless(
     lacksTerminal,
-    `the program stops in order when the terminal of its standard ${stream} is closed`,
+    `the program shuts down cleanly when the terminal of its standard ${stream} is closed`,
     () =>
       logToFile([], redirection, async (terminal, port) => {
         await request(port);

@@ -125,7 +125,10 @@ for (const [input, redirection, reading] of INPUTS) {
     const wrap = ["sh", "-c", `exec "$@" ${redirection}`, "sh"];
     await using program = await Program.start(["--stdin"], { wrap });
     const [warning] = await program.waitForLines(1);
-    assertEquals(warning!.replace(/ after ".*directory.*"/, ""), ENDED);
+    assertEquals(
+      warning!.replace(/has failed \(.*directory.*\)/, "has ended"),
+      ENDED,
+    );
     assertEquals(await read(program), reading);
     assertEquals((await program.stop()).code, 0);
   });

@@ -43,7 +43,7 @@ testUnless(
 
 testUnless(
   lacksTerminal,
-  "the task start stops in order after Ctrl+C, which arrives twice",
+  "the task start shuts down cleanly after Ctrl+C, which arrives twice",
   async () => {
     const run = [Deno.execPath(), "task", "-q", "start", "--port", "0"];
     await using program = await Terminal.run(run);

@@ -22,7 +22,7 @@ const STATEMENTS = {
 for (const [kind, statement] of Object.entries(STATEMENTS)) {
   for (const isFull of [false, true]) {
     const stderr = isFull ? "full" : "read";
-    Deno.test(`the program exits with 1 and every line after ${kind}, its standard error ${stderr}`, async () => {
+    Deno.test(`the program logs every line and exits with 1 after ${kind} (standard error is ${stderr})`, async () => {
       // Pipes that nobody else writes to or reads
       const script = `
         for fd in 3 4; do

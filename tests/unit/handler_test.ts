@@ -78,7 +78,7 @@ Deno.test("createHandler() answers other methods with 405 and Allow", async () =
       answer(method),
       405,
       "Method Not Allowed",
-      `The resource is read-only: use ${METHODS}`,
+      "The resource is read-only: use GET, HEAD or OPTIONS",
       [["allow", METHODS]],
     );
   }

@@ -89,7 +89,7 @@ async function createStuckWriter(line: string) {
 }
 
 for (const excess of [0, 1, 7]) {
-  Deno.test(`LineWriter fills its buffer to the last byte and drops ${excess} more lines`, async () => {
+  Deno.test(`LineWriter fills its buffer and drops the ${excess} lines that do not fit`, async () => {
     const stuck = await createStuckWriter(KIBIBYTE);
     const { writer, drops, written } = stuck;
     const kept = 1 + CAPACITY / 1024;

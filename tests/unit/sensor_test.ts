@@ -86,28 +86,35 @@ class TestSensor {
   }
 }
 
-const INPUTS: [chunks: Chunk[], text: string | undefined][] = [
-  [["21.5\n"], "21.5"],
-  [["21.5"], undefined],
-  [["21.5\n22"], "21.5"],
-  [["21.5\n22\n"], "22"],
-  [["21.5\n", "x", "\n"], "x"],
-  [["21", ".5", "\r", "\n"], "21.5"],
-  [["\n21.5\n", "\r\n \t\r\n\n"], "21.5"],
-  [["21.5\n\n"], "21.5"],
-  [["  21\r.5 °C \n"], "  21\r.5 °C "],
-  [['{"a": "b"}\n'], '{"a": "b"}'],
-  [[new Uint8Array([0x61, 0xff, 0xc3, 0x0a])], "a\ufffd\ufffd"],
-  [[new Uint8Array([0xc2]), new Uint8Array([0xb0, 0x0a])], "°"],
-  [["\ufeff21.5\n"], "\ufeff21.5"],
-  [[LONGEST, "\n"], LONGEST],
-  [[`${LONGEST}\r`, "\n"], LONGEST],
-  [[`21.5\n${LONGEST}\n22\n`], "22"],
+const INPUTS: [verb: string, chunks: Chunk[], text: string | undefined][] = [
+  ["reads a line", ["21.5\n"], "21.5"],
+  ["waits for the end of a line", ["21.5"], undefined],
+  ["waits for the end of the next line", ["21.5\n22"], "21.5"],
+  ["reads the last of two lines", ["21.5\n22\n"], "22"],
+  ["reads a line of one character", ["21.5\n", "x", "\n"], "x"],
+  ["reads a line in pieces", ["21", ".5", "\r", "\n"], "21.5"],
+  ["skips blank lines", ["\n21.5\n", "\r\n \t\r\n\n"], "21.5"],
+  ["skips an empty last line", ["21.5\n\n"], "21.5"],
+  ["keeps spaces", ["  21\r.5 °C \n"], "  21\r.5 °C "],
+  ["escapes quotes", ['{"a": "b"}\n'], '{"a": "b"}'],
+  [
+    "replaces invalid UTF-8",
+    [new Uint8Array([0x61, 0xff, 0xc3, 0x0a])],
+    "a\ufffd\ufffd",
+  ],
+  [
+    "reads a character in pieces",
+    [new Uint8Array([0xc2]), new Uint8Array([0xb0, 0x0a])],
+    "°",
+  ],
+  ["keeps a byte order mark", ["\ufeff21.5\n"], "\ufeff21.5"],
+  ["reads the longest line", [LONGEST, "\n"], LONGEST],
+  ["reads the longest line with CRLF", [`${LONGEST}\r`, "\n"], LONGEST],
+  ["reads a line after the longest", [`21.5\n${LONGEST}\n22\n`], "22"],
 ];
 
-for (const [chunks, text] of INPUTS) {
-  const name = JSON.stringify(chunks).slice(0, 60);
-  Deno.test(`createInputSensor() reads ${name} as ${text?.slice(0, 20)}`, async () => {
+for (const [verb, chunks, text] of INPUTS) {
+  Deno.test(`createInputSensor() ${verb}`, async () => {
     const sensor = new TestSensor();
     await sensor.send(...chunks);
     sensor.assert(text);
@@ -192,7 +199,7 @@ Deno.test("createInputSensor() keeps its last reading when the input fails", asy
   const sensor = new TestSensor(15);
   await sensor.send("21.5\n");
   await sensor.end(new Error("EIO"));
-  const warning = ENDED.replace(":", ' after "Error: EIO":');
+  const warning = ENDED.replace("has ended", "has failed (Error: EIO)");
   sensor.assert("21.5", warning);
   sensor.pass(15_001);
   sensor.assert(undefined, warning);
