@@ -102,7 +102,7 @@ export function listServers(folder: string, readSensor: string[]): Server[] {
       command: (port) => nginx(port, `root ${folder}`),
     },
     {
-      name: "Node.js http, a line a request",
+      name: "Node.js http, access log",
       installed: "which node",
       command: (port) => ["node", "-e", NODE, String(port)],
     },
