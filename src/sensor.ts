@@ -72,7 +72,7 @@ async function* readReadings(input: Input, isJson: boolean, logger: Logger) {
   let isTooLong = false; // whether that line is being dropped
   let lastProblem = ""; // with the previous line
   const drop = (problem: string) => {
-    if (problem !== lastProblem) logger.warn(`Dropped a reading ${problem}`);
+    if (problem !== lastProblem) logger.warn(`Dropping lines ${problem}`);
     lastProblem = problem;
   };
   for (let count: number | null = 0; count !== null;) {
@@ -86,7 +86,7 @@ async function* readReadings(input: Input, isJson: boolean, logger: Logger) {
       let reading: Uint8Array | undefined;
       for (const line of splitLines(bytes.subarray(start, end))) {
         if (line.length > MAX_LENGTH) drop(TOO_LONG);
-        else if (isJson && !isJsonText(line)) drop("that is not JSON");
+        else if (isJson && !isJsonText(line)) drop("that are not JSON");
         else [reading, lastProblem] = [line, ""];
       }
       if (reading) {

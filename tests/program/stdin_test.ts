@@ -94,7 +94,7 @@ Deno.test("the program serves each line unchanged with --json", async () => {
     );
   }
   await program.stop();
-  const warning = "WARN Dropped a reading that is not JSON";
+  const warning = "WARN Dropping lines that are not JSON";
   assertEquals(program.stdout.match(/WARN.*/g), [warning, warning]);
 });
 
@@ -168,7 +168,7 @@ testUnless(
     await write("\n22\n");
     await waitForReading(program, "22");
     assertEquals(await peakMegabytes() < before + 15, true);
-    const warning = "WARN Dropped a reading longer than 65536 bytes";
+    const warning = "WARN Dropping lines longer than 65536 bytes";
     assertEquals(program.stdout.match(/WARN.*/g), [warning]);
   },
 );

@@ -8,8 +8,8 @@ import { waitFor } from "../helpers/wait.ts";
 const START = Date.UTC(2026, 10, 20, 17, 14, 56);
 const NOTHING = { unavailable: "The sensor has sent no reading yet" };
 const ENDED = "The input has ended: no new readings will arrive";
-const TOO_LONG = "Dropped a reading longer than 65536 bytes";
-const NOT_JSON = "Dropped a reading that is not JSON";
+const TOO_LONG = "Dropping lines longer than 65536 bytes";
+const NOT_JSON = "Dropping lines that are not JSON";
 const LONGEST = "x".repeat(MAX_LENGTH);
 
 type Chunk = string | Uint8Array;
