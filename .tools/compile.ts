@@ -38,7 +38,7 @@ async function run(): Promise<void> {
     },
   });
   const { target, "output-dir": outputDir } = options;
-  const flags = options["deno-flags"].split(" ");
+  const flags = options["deno-flags"].split(" ").filter(Boolean);
   const file = `${outputDir}/datasensor-${target}`;
   console.error(`Compiling ${file} with Deno ${Deno.version.deno}`);
   await Deno.mkdir(outputDir, { recursive: true });

@@ -17,7 +17,6 @@ export type Unavailable = { readonly unavailable: string };
 export type Sensor = () => Reading | Unavailable;
 
 type Input = Pick<typeof Deno.stdin, "read">;
-
 export const MAX_LENGTH = 64 * 1024; // of a line without its end, in bytes
 const TOO_LONG = `longer than ${MAX_LENGTH} bytes`;
 const READ_PAUSE_MS = 5; // so that an endless input leaves time for requests

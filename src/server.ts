@@ -11,7 +11,7 @@ const ACCEPT_RETRY_MS = 8; // after accept has failed
 const LISTEN_RETRY_MS = 200; // after listen has failed
 const REMINDER_MS = 60_000; // between two logs of the same failure
 const MEMORY_LIMIT_BYTES = 192e6; // far more than normal use takes
-const MEMORY_GROWTH_BYTES = 64e6; // allowed above the size after a restart
+const MEMORY_GROWTH_BYTES = 64e6; // allowed above the lowest since listening
 export const MEMORY_CHECK_MS = 1000; // an idle process should rarely wake up
 
 /** The functions of the system that the server calls; tests replace them. */
@@ -71,7 +71,7 @@ export async function runServer(
         const growth = watchMemory(connections.signal, system);
         await Promise.race([server.finished, growth]);
       } catch (error) {
-        if (signal.aborted) return;
+        if (signal.aborted) return stopped.promise;
         connections.abort(); // frees their descriptors and memory
         await outage.retry(error);
       }
@@ -114,12 +114,13 @@ function createOutage(logger: Logger, system: typeof SYSTEM) {
  * take any amount of memory: Deno.serve keeps all empty DATA frames of a stream.
  */
 async function watchMemory(signal: AbortSignal, system: typeof SYSTEM) {
-  let limit: number | undefined;
+  let lowest = system.residentBytes();
   while (!signal.aborted) {
     await system.delay(MEMORY_CHECK_MS);
     const bytes = system.residentBytes();
-    limit ??= Math.max(MEMORY_LIMIT_BYTES, bytes + MEMORY_GROWTH_BYTES);
+    const limit = Math.max(MEMORY_LIMIT_BYTES, lowest + MEMORY_GROWTH_BYTES);
     if (bytes > limit) throw new Error("Too much memory in use");
+    lowest = Math.min(lowest, bytes);
   }
 }
 

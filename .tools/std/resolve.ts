@@ -72,7 +72,7 @@ async function isReachable(registry: string): Promise<boolean> {
 
 /** Downloads all packages; errors are left to the command that needs them. */
 async function download(): Promise<void> {
-  const packages = new URL("packages.ts", import.meta.url).pathname;
+  const packages = `${import.meta.dirname}/packages.ts`;
   await new Deno.Command(Deno.execPath(), {
     args: ["install", "--quiet", "--entrypoint", packages],
     stdout: "null",

@@ -190,6 +190,11 @@ Deno.test("runServer() closes all connections when the process grows too large",
   assertEquals(warnings, [CLOSED.replace(`${EMFILE}`, reason)]);
 });
 
+Deno.test("runServer() notices growth within the first second", async () => {
+  const { closedAt } = await runWithMemory(900, 90);
+  assertEquals(closedAt, [900]);
+});
+
 Deno.test("runServer() raises the memory limit if closing connections frees no memory", async () => {
   const { closedAt } = await runWithMemory(90, 300, 250, 314, 315, 300, 90);
   assertEquals(closedAt, [300, 315]);
@@ -200,6 +205,7 @@ function failOnce() {
   const failure = Promise.withResolvers<void>();
   const pause = Promise.withResolvers<void>();
   const paused = Promise.withResolvers<void>();
+  const timeout = Promise.withResolvers<void>(); // of running requests
   const signals: AbortSignal[] = [];
   const checks: (() => void)[] = []; // ends the wait before each memory check
   const simulation = simulate(
@@ -208,7 +214,7 @@ function failOnce() {
       if (milliseconds === MEMORY_CHECK_MS) {
         return new Promise((resolve) => checks.push(resolve));
       }
-      if (milliseconds > 8) return NEVER; // no retry
+      if (milliseconds > 8) return timeout.promise;
       paused.resolve();
       return pause.promise;
     },
@@ -219,6 +225,7 @@ function failOnce() {
     failAccept,
     pause,
     paused: paused.promise,
+    timeout,
     signals,
     checks,
   };
@@ -255,9 +262,14 @@ Deno.test("runServer() stops while it waits to listen again", async () => {
 });
 
 Deno.test("runServer() lets running requests finish if accept fails while it stops", async () => {
-  const { stop, failAccept, signals, lines, running } = failOnce();
+  const { stop, failAccept, timeout, signals, lines, running } = failOnce();
   stop.abort();
   failAccept();
+  let hasEnded = false;
+  running.then(() => hasEnded = true);
+  await delay(0);
+  assertEquals(hasEnded, false);
+  timeout.resolve();
   await running;
   assertEquals([signals.length, signals[0]?.aborted], [1, false]);
   assertEquals(lines, []);
