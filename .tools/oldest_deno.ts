@@ -12,7 +12,7 @@ export function isTooOld(version: string): boolean {
   return toNumber(version) < toNumber(OLDEST_DENO);
 }
 
-/** Packs a version into one number: localeCompare() adds 6 ms to the start. */
+/** Packs a version into a comparable number: localeCompare() takes 6 ms. */
 function toNumber(version: string): number {
   const parts = version.split(".").slice(0, 3);
   return parts.reduce((sum, part) => sum * 1000 + parseInt(part), 0);

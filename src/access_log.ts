@@ -6,8 +6,8 @@ import { requestTarget } from "./request_target.ts";
 
 const MAX_LENGTH = 1000; // of a logged method or target, in characters
 
-const escapeMethod = remember(escape);
-const escapeTarget = remember(escape);
+const escapeMethod = remember(escapeText);
+const escapeTarget = remember(escapeText);
 
 /** The facts of a handled request. */
 export interface AccessRecord {
@@ -74,7 +74,7 @@ export function createTimestamp(now: () => number = Date.now): () => string {
  * terminal: `"` and `\` get a backslash, and a space or a byte that is not
  * printable ASCII becomes `\xNN`. A text that is too long ends with `\...`.
  */
-function escape(text: string): string {
+function escapeText(text: string): string {
   const escaped = text.slice(0, MAX_LENGTH)
     .replace(/["\\]/g, "\\$&")
     .replace(/[^!-~]+/g, (characters) => {

@@ -3,8 +3,8 @@
 import { remember } from "./remember.ts";
 
 /**
- * Returns the target of most URLs: with a single slash after `http://`, the Host
- * field cannot contain one. `localhost` may replace a missing or invalid field.
+ * Fast path: if the only slash after `http://` starts the path, the Host field
+ * contains none. `localhost` may replace a missing or invalid field: returns "".
  */
 const plainTarget = remember((url: string) =>
   /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/.exec(url)?.[1] ?? ""

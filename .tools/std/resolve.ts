@@ -49,8 +49,9 @@ async function isCached(): Promise<boolean> {
 }
 
 /**
- * Returns whether a registry answers with a small file, or with 404. Any other
- * status comes from a proxy (403, 407, 502) or a failing registry (429, 503).
+ * Returns whether a registry answers: with a small file, or with a 404, which is
+ * the registry's own answer too. Any other status comes from a proxy (403, 407,
+ * 502) or a failing registry (429, 503).
  */
 async function isReachable(registry: string): Promise<boolean> {
   const notice = setTimeout(
