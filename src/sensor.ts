@@ -62,8 +62,8 @@ export function createInputSensor(
 
 /**
  * Reads lines, which end with LF or CRLF, and yields as JSON the last one of
- * those that arrive together: the others could never be served. Skips
- * blank lines, and warns once of consecutive lines with the same problem.
+ * those that arrive together: the others could never be served. Skips blank
+ * lines, and warns once of consecutive lines with the same problem.
  */
 async function* readReadings(input: Input, isJson: boolean, logger: Logger) {
   const buffer = new Uint8Array(MAX_LENGTH + 2); // with CRLF

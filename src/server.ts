@@ -11,7 +11,7 @@ const ACCEPT_RETRY_MS = 8; // after accept has failed
 const LISTEN_RETRY_MS = 200; // after listen has failed
 const REMINDER_MS = 60_000; // between two logs of the same failure
 const MEMORY_LIMIT_BYTES = 192e6; // far more than normal use takes
-const MEMORY_GROWTH_BYTES = 64e6; // allowed above the lowest since listening
+const MEMORY_GROWTH_BYTES = 64e6; // above the lowest size since it listens
 export const MEMORY_CHECK_MS = 1000; // an idle process should rarely wake up
 
 /** The functions of the system that the server calls; tests replace them. */
@@ -47,7 +47,7 @@ export async function runServer(
   const stopped = Promise.withResolvers<void>();
   signal.addEventListener("abort", () => {
     server.shutdown();
-    // It would wait forever for a request whose body never ends
+    // shutdown() alone would wait forever for a body that never ends
     system.delay(SHUTDOWN_TIMEOUT_MS).then(stopped.resolve);
   });
   await Promise.race([keepListening(), stopped.promise]);

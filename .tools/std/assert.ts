@@ -18,12 +18,6 @@ export const assertMatch: (
   msg?: string,
 ) => void = std.assertMatch;
 
-export const assertStringIncludes: (
-  actual: string,
-  expected: string,
-  msg?: string,
-) => void = std.assertStringIncludes;
-
 export const assertThrows: <E extends Error>(
   fn: () => unknown,
   // deno-lint-ignore no-explicit-any -- any arguments, as in @std/assert

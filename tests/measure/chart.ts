@@ -35,7 +35,7 @@ const STYLE = `
   .line { fill: none; stroke-width: 2.5; }
 `;
 
-/** Returns the colour of a server, the same in every panel. */
+/** Returns the color of a server, the same in every panel. */
 function colorOf(name: string): string {
   if (name.startsWith("this service")) return "var(--ours)";
   if (name.startsWith("bare")) return "var(--bare)";
