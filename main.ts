@@ -42,15 +42,14 @@ async function serve(config: Config): Promise<number> {
     const stop = AbortSignal.any([listenForStop(), failure]);
     await runServer(config, handler, logger, stop);
     failure.throwIfAborted();
+    await withTimeout(flush());
     return 0;
   } catch (error) {
     await withTimeout(flush());
     const text = error instanceof ListenError
       ? error.message
-      : String(error instanceof Error ? error.stack : error);
+      : String(config.debug && error instanceof Error ? error.stack : error);
     return await print(Deno.stderr, withPriority(text, "ERROR", style), 1);
-  } finally {
-    await withTimeout(flush());
   }
 }
 

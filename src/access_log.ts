@@ -1,15 +1,15 @@
 // The access log middleware: one line per handled request.
 
 import type { Handler } from "./handler.ts";
-import { remember } from "./remember.ts";
+import { memoizeLast } from "./memoize_last.ts";
 import { requestTarget } from "./request_target.ts";
 
-const MAX_LENGTH = 1000; // of a logged method or target, in characters
+const MAX_CHARACTERS = 1000; // of a logged method or target
 
-const escapeMethod = remember(escapeText);
-const escapeTarget = remember(escapeText);
+const escapeMethod = memoizeLast(escapeText);
+const escapeTarget = memoizeLast(escapeText);
 
-/** The facts of a handled request. */
+/** What a line says about a request. */
 export interface AccessRecord {
   readonly client: string;
   readonly timestamp: string;
@@ -31,7 +31,7 @@ export function withAccessLog(
   timestamp: () => string = createTimestamp(),
 ): (request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>) => Response {
   return (request, info) => {
-    const client = info.remoteAddr.hostname; // before it can throw: the client may leave
+    const client = info.remoteAddr.hostname; // throws after a disconnect
     let status = 500;
     try {
       const response = handler(request);
@@ -60,7 +60,7 @@ export function formatAccessLine(record: AccessRecord): string {
 
 /** Creates a function that returns the local time as `dd/Mon/yyyy HH:MM:SS`. */
 export function createTimestamp(now: () => number = Date.now): () => string {
-  const format = remember((second: number) => {
+  const format = memoizeLast((second: number) => {
     // ECMA-262 defines this format: Fri Nov 20 2026 17:14:56 GMT+0000 (…)
     const text = new Date(second * 1000).toString();
     const [, month, day, year, clock] = text.split(" ");
@@ -75,11 +75,11 @@ export function createTimestamp(now: () => number = Date.now): () => string {
  * printable ASCII becomes `\xNN`. A text that is too long ends with `\...`.
  */
 function escapeText(text: string): string {
-  const escaped = text.slice(0, MAX_LENGTH)
+  const escaped = text.slice(0, MAX_CHARACTERS)
     .replace(/["\\]/g, "\\$&")
     .replace(/[^!-~]+/g, (characters) => {
       const hex = new TextEncoder().encode(characters).toHex();
       return hex.replace(/../g, "\\x$&");
     });
-  return text.length > MAX_LENGTH ? `${escaped}\\...` : escaped;
+  return text.length > MAX_CHARACTERS ? `${escaped}\\...` : escaped;
 }

@@ -2,11 +2,11 @@
 
 import { delay } from "./delay.ts";
 
-/** How many bytes of lines can wait. Unused pages take no memory. */
-export const CAPACITY = 8 * 1024 * 1024;
+/** The size of the buffer. Pages that are not used take no memory. */
+export const CAPACITY_BYTES = 8 * 1024 * 1024;
 
 const COLLECT_MS = 100; // before a few lines are written together
-const WRITE_LENGTH = 64 * 1024; // bytes of lines that are written at once
+const WRITE_BYTES = 64 * 1024; // of lines that are written at once
 const RETRY_MS = 500; // after the sink has failed
 const LF = 0x0a;
 
@@ -16,8 +16,8 @@ export type Sink = (bytes: Uint8Array) => Promise<number>;
 /** Writes lines in batches. Lines that arrive while it is full are dropped. */
 export class LineWriter {
   readonly #encoder = new TextEncoder();
-  #filling = new Uint8Array(CAPACITY);
-  #emptying = new Uint8Array(CAPACITY); // what the sink is writing
+  #filling = new Uint8Array(CAPACITY_BYTES);
+  #draining = new Uint8Array(CAPACITY_BYTES); // what the sink is writing
   #length = 0; // of the lines in #filling
   #dropped = 0;
   #isCollecting = false;
@@ -28,45 +28,45 @@ export class LineWriter {
    * @param wait Resolves after a time, in ms.
    */
   constructor(
-    readonly sink: Sink,
-    readonly onDrop: (count: number) => void,
-    readonly wait: typeof delay = delay,
+    private readonly sink: Sink,
+    private readonly onDrop: (count: number) => void,
+    private readonly wait: typeof delay = delay,
   ) {}
 
   /** Adds a line, without its end. Never blocks and never throws. */
   write(line: string): void {
     const room = this.#filling.subarray(this.#length);
     const { read, written } = this.#encoder.encodeInto(`${line}\n`, room);
-    // There was room for all of it, its LF too
+    // All of it fits, including the LF
     if (read > line.length) this.#length += written;
     else this.#dropped++;
-    if (this.#length > WRITE_LENGTH) this.#start();
+    if (this.#length > WRITE_BYTES) this.#startDraining();
     if (!this.#isCollecting) this.#collect();
   }
 
   /** Resolves once all lines are written. */
   async flush(): Promise<void> {
-    this.#start();
+    this.#startDraining();
     await this.#writing;
   }
 
-  /** Starts writing after a while; callers do not wait for it. */
+  /** Waits for more lines, then starts to write them. */
   async #collect(): Promise<void> {
     this.#isCollecting = true;
     await this.wait(COLLECT_MS);
     this.#isCollecting = false;
-    this.#start();
+    this.#startDraining();
   }
 
-  #start(): void {
-    if (this.#length > 0) this.#writing ??= this.#empty();
+  #startDraining(): void {
+    if (this.#length > 0) this.#writing ??= this.#drain();
   }
 
-  async #empty(): Promise<void> {
+  async #drain(): Promise<void> {
     do {
-      let chunk = WRITE_LENGTH;
+      let chunk = WRITE_BYTES;
       let bytes = this.#filling.subarray(0, this.#length);
-      [this.#filling, this.#emptying] = [this.#emptying, this.#filling];
+      [this.#filling, this.#draining] = [this.#draining, this.#filling];
       this.#length = 0;
       if (this.#dropped > 0) {
         this.onDrop(this.#dropped);

@@ -1,12 +1,13 @@
 // What a client requested, taken from the URL that Deno.serve builds.
 
-import { remember } from "./remember.ts";
+import { memoizeLast } from "./memoize_last.ts";
 
 /**
- * Fast path: if the only slash after `http://` starts the path, the Host field
- * contains none. `localhost` may replace a missing or invalid field: returns "".
+ * Fast path: a single slash after `http://` must be the start of the path, so the
+ * Host field contains none. Returns "" for any other URL, and for `localhost`,
+ * which Deno substitutes for a missing or invalid field.
  */
-const plainTarget = remember((url: string) =>
+const plainTarget = memoizeLast((url: string) =>
   /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/.exec(url)?.[1] ?? ""
 );
 
@@ -18,9 +19,9 @@ const AUTHORITY =
  * Returns the path and query of a request's target (RFC 9112, section 3.2), or
  * undefined if its host is invalid: then the path cannot be located.
  *
- * The URL is `http://`, the client's Host field and target, concatenated without
- * validation, or the target itself if it has an authority. `new URL` would throw
- * on some, and change the path of others.
+ * Deno concatenates the URL from `http://`, the client's Host field and target,
+ * without validation. A target with an authority is the URL itself. `new URL`
+ * would throw for some of them, and change the path of others.
  */
 export function requestTarget(request: Request): string | undefined {
   const { url } = request;

@@ -17,8 +17,8 @@ export type Unavailable = { readonly unavailable: string };
 export type Sensor = () => Reading | Unavailable;
 
 type Input = Pick<typeof Deno.stdin, "read">;
-export const MAX_LENGTH = 64 * 1024; // of a line without its end, in bytes
-const TOO_LONG = `longer than ${MAX_LENGTH} bytes`;
+export const MAX_LINE_BYTES = 64 * 1024; // without its end
+const TOO_LONG = `longer than ${MAX_LINE_BYTES} bytes`;
 const READ_PAUSE_MS = 5; // so that an endless input leaves time for requests
 const [LF, CR, SPACE] = [0x0a, 0x0d, 0x20] as const;
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -66,7 +66,7 @@ export function createInputSensor(
  * lines, and warns once of consecutive lines with the same problem.
  */
 async function* readReadings(input: Input, isJson: boolean, logger: Logger) {
-  const buffer = new Uint8Array(MAX_LENGTH + 2); // with CRLF
+  const buffer = new Uint8Array(MAX_LINE_BYTES + 2); // with CRLF
   let length = 0; // of the incomplete line at the start of the buffer
   let isTooLong = false; // whether that line is being dropped
   let lastProblem = ""; // with the previous line
@@ -84,7 +84,7 @@ async function* readReadings(input: Input, isJson: boolean, logger: Logger) {
       const start = isTooLong ? bytes.indexOf(LF) + 1 : 0;
       let reading: Uint8Array | undefined;
       for (const line of splitLines(bytes.subarray(start, end))) {
-        if (line.length > MAX_LENGTH) drop(TOO_LONG);
+        if (line.length > MAX_LINE_BYTES) drop(TOO_LONG);
         else if (isJson && !isJsonText(line)) drop("that are not JSON");
         else [reading, lastProblem] = [line, ""];
       }

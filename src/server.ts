@@ -14,8 +14,8 @@ const MEMORY_LIMIT_BYTES = 192e6; // far more than normal use takes
 const MEMORY_GROWTH_BYTES = 64e6; // above the lowest size since it listens
 export const MEMORY_CHECK_MS = 1000; // an idle process should rarely wake up
 
-/** The functions of the system that the server calls; tests replace them. */
-export const SYSTEM = {
+/** What the server uses of Deno; tests replace it. */
+export const RUNTIME = {
   serve: Deno.serve,
   delay,
   now: () => performance.now(),
@@ -34,7 +34,7 @@ export async function runServer(
   handler: Deno.ServeHandler<Deno.NetAddr>,
   logger: Logger,
   signal: AbortSignal,
-  system: typeof SYSTEM = SYSTEM,
+  runtime: typeof RUNTIME = RUNTIME,
 ): Promise<void> {
   const { hostname, port, cors, debug } = config;
   const onError = (error: unknown) => answerError(error, logger, cors);
@@ -48,14 +48,14 @@ export async function runServer(
   signal.addEventListener("abort", () => {
     server.shutdown();
     // shutdown() alone would wait forever for a body that never ends
-    system.delay(SHUTDOWN_TIMEOUT_MS).then(stopped.resolve);
+    runtime.delay(SHUTDOWN_TIMEOUT_MS).then(stopped.resolve);
   });
   await Promise.race([keepListening(), stopped.promise]);
 
   function listen(): Deno.HttpServer<Deno.NetAddr> {
     connections = new AbortController();
     try {
-      return system.serve({ ...options, signal: connections.signal });
+      return runtime.serve({ ...options, signal: connections.signal });
     } catch (error) {
       throw new ListenError(error, hostname, options.port);
     }
@@ -63,12 +63,12 @@ export async function runServer(
 
   // Deno.serve stops for good when accept fails (EMFILE), so it is restarted
   async function keepListening(): Promise<void> {
-    const outage = createOutage(logger, system);
+    const outage = trackOutages(logger, runtime);
     for (let isFirst = true; !signal.aborted; isFirst = false) {
       try {
         if (!isFirst) server = listen();
         outage.end();
-        const growth = watchMemory(connections.signal, system);
+        const growth = watchMemory(connections.signal, runtime);
         await Promise.race([server.finished, growth]);
       } catch (error) {
         if (signal.aborted) return stopped.promise;
@@ -79,14 +79,14 @@ export async function runServer(
   }
 }
 
-/** Tracks outages: logs why the server does not listen, and when it listens again. */
-function createOutage(logger: Logger, system: typeof SYSTEM) {
+/** Logs why the server does not listen, and when it listens again. */
+function trackOutages(logger: Logger, runtime: typeof RUNTIME) {
   const loggedAt = new Map<string, number>(); // by message
   let downSince: number | undefined;
   return {
     /** Logs a failure, but the same one only once a minute, and waits. */
     async retry(error: unknown): Promise<void> {
-      const now = system.now();
+      const now = runtime.now();
       const isListenFailure = error instanceof ListenError;
       if (isListenFailure) downSince ??= now;
       const message = isListenFailure
@@ -96,12 +96,12 @@ function createOutage(logger: Logger, system: typeof SYSTEM) {
         logger.warn(message);
         loggedAt.set(message, now);
       }
-      await system.delay(isListenFailure ? LISTEN_RETRY_MS : ACCEPT_RETRY_MS);
+      await runtime.delay(isListenFailure ? LISTEN_RETRY_MS : ACCEPT_RETRY_MS);
     },
     /** Logs that the server listens again, if it could not. */
     end(): void {
       if (downSince === undefined) return;
-      const seconds = (system.now() - downSince) / 1000;
+      const seconds = (runtime.now() - downSince) / 1000;
       logger.warn(`Listening again after ${seconds.toFixed(1)} s`);
       downSince = undefined;
       loggedAt.clear();
@@ -113,11 +113,11 @@ function createOutage(logger: Logger, system: typeof SYSTEM) {
  * Throws when the process has grown too large. A single HTTP/2 connection can
  * take any amount of memory: Deno.serve keeps all empty DATA frames of a stream.
  */
-async function watchMemory(signal: AbortSignal, system: typeof SYSTEM) {
-  let lowest = system.residentBytes();
+async function watchMemory(signal: AbortSignal, runtime: typeof RUNTIME) {
+  let lowest = runtime.residentBytes();
   while (!signal.aborted) {
-    await system.delay(MEMORY_CHECK_MS);
-    const bytes = system.residentBytes();
+    await runtime.delay(MEMORY_CHECK_MS);
+    const bytes = runtime.residentBytes();
     const limit = Math.max(MEMORY_LIMIT_BYTES, lowest + MEMORY_GROWTH_BYTES);
     if (bytes > limit) throw new Error("Too much memory in use");
     lowest = Math.min(lowest, bytes);

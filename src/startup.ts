@@ -28,11 +28,11 @@ export function formatStartReport(
   { hostname, port }: Deno.NetAddr,
   debug: boolean,
 ): string[] {
-  const all = hostname === "0.0.0.0" || hostname === "::";
-  const hosts = all ? ["127.0.0.1", ...lanAddresses(hostname)] : [hostname];
+  const isAll = hostname === "0.0.0.0" || hostname === "::";
+  const hosts = isAll ? ["127.0.0.1", ...lanAddresses(hostname)] : [hostname];
   return [
     ` * Debug mode: ${debug ? "on" : "off"}`,
-    ...(all ? [` * Running on all addresses (${hostname})`] : []),
+    ...(isAll ? [` * Running on all addresses (${hostname})`] : []),
     ...hosts.map((host) => {
       const authority = `${host.includes(":") ? `[${host}]` : host}:${port}`;
       return ` * Running on http://${authority}${RESOURCE_PATH}`;

@@ -2,7 +2,7 @@
 // lost lines are counted.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { CAPACITY } from "../../src/line_writer.ts";
+import { CAPACITY_BYTES } from "../../src/line_writer.ts";
 import { lacksFile, testUnless } from "../helpers/machine.ts";
 import { exchange, freePort } from "../helpers/network.ts";
 import { command, Program } from "../helpers/program.ts";
@@ -32,7 +32,7 @@ Deno.test("the program answers while nobody reads its console, and counts lost l
   await using program = await Program.start();
   program.pause();
   // Of almost 1 KiB each: more than the pipe and the buffer hold
-  const count = 2.5 * CAPACITY / 1024;
+  const count = 2.5 * CAPACITY_BYTES / 1024;
   assertEquals(await request(program.port, count, 900), count);
   program.resume();
   await program.waitFor(() =>

@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import type { Logger } from "@std/log/logger";
 import { createConsole, type Style } from "../../src/console.ts";
-import { CAPACITY } from "../../src/line_writer.ts";
+import { CAPACITY_BYTES } from "../../src/line_writer.ts";
 
 function logEach(logger: Logger): void {
   logger.info("one");
@@ -58,7 +58,7 @@ Deno.test("createConsole() prefixes each line of a record with its priority for 
 });
 
 Deno.test("createConsole() counts the lines that it drops", async () => {
-  const count = 2 * CAPACITY / 1024;
+  const count = 2 * CAPACITY_BYTES / 1024;
   const lines = await linesOf("DEBUG", "plain", (logger) => {
     for (let i = 0; i < count; i++) logger.info("x".repeat(1023));
   });

@@ -1,7 +1,7 @@
 // The bounded buffer of log lines, on a sink and a clock of the test's.
 
 import { assertEquals } from "@std/assert";
-import { CAPACITY, LineWriter } from "../../src/line_writer.ts";
+import { CAPACITY_BYTES, LineWriter } from "../../src/line_writer.ts";
 import { waitFor } from "../helpers/wait.ts";
 
 const takeAll = (bytes: Uint8Array): number => bytes.length;
@@ -34,8 +34,8 @@ function createWriter(
 const KIBIBYTE = "x".repeat(1023);
 const kibibytes = (count: number) => `${KIBIBYTE}\n`.repeat(count);
 
-Deno.test("CAPACITY is the 8 MiB that the README promises", () => {
-  assertEquals(CAPACITY, 8 * 1024 * 1024);
+Deno.test("CAPACITY_BYTES is the 8 MiB that the README promises", () => {
+  assertEquals(CAPACITY_BYTES, 8 * 1024 * 1024);
 });
 
 Deno.test("LineWriter writes lines in order, also after a flush of nothing", async () => {
@@ -68,7 +68,7 @@ Deno.test("LineWriter writes the rest of what a sink took in part", async () => 
 
 Deno.test("LineWriter drops no line while its sink keeps up", async () => {
   const { writer, drops, written } = createWriter();
-  const count = 3 * CAPACITY / 1024;
+  const count = 3 * CAPACITY_BYTES / 1024;
   for (let i = 0; i < count; i++) {
     writer.write(KIBIBYTE);
     await null; // the sink goes on, no timer does
@@ -92,7 +92,7 @@ for (const excess of [0, 1, 7]) {
   Deno.test(`LineWriter fills its buffer and drops the ${excess} lines that do not fit`, async () => {
     const stuck = await createStuckWriter(KIBIBYTE);
     const { writer, drops, written } = stuck;
-    const kept = 1 + CAPACITY / 1024;
+    const kept = 1 + CAPACITY_BYTES / 1024;
     for (let i = 1; i < kept + excess; i++) writer.write(KIBIBYTE);
     stuck.makeRoom();
     await writer.flush();
@@ -107,19 +107,19 @@ for (const excess of [0, 1, 7]) {
 
 Deno.test("LineWriter drops a line that would fit but for its end", async () => {
   const { writer, drops, written } = createWriter();
-  writer.write("x".repeat(CAPACITY));
+  writer.write("x".repeat(CAPACITY_BYTES));
   await writer.flush();
   assertEquals([written(), drops], ["", []]);
-  writer.write("x".repeat(CAPACITY - 1));
+  writer.write("x".repeat(CAPACITY_BYTES - 1));
   await writer.flush();
-  assertEquals(written().length, CAPACITY);
+  assertEquals(written().length, CAPACITY_BYTES);
   assertEquals(drops, [1]);
 });
 
 Deno.test("LineWriter drops whole lines where characters take more bytes", async () => {
   const line = "°".repeat(500);
   const { writer, drops, written, makeRoom } = await createStuckWriter(line);
-  const count = Math.ceil(CAPACITY / 500);
+  const count = Math.ceil(CAPACITY_BYTES / 500);
   for (let i = 1; i < count; i++) writer.write(line);
   makeRoom();
   await writer.flush();

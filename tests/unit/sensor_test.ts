@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import type { Logger } from "@std/log/logger";
-import { createInputSensor, MAX_LENGTH } from "../../src/sensor.ts";
+import { createInputSensor, MAX_LINE_BYTES } from "../../src/sensor.ts";
 import { waitFor } from "../helpers/wait.ts";
 
 const START = Date.UTC(2026, 10, 20, 17, 14, 56);
@@ -10,7 +10,7 @@ const NOTHING = { unavailable: "The sensor has sent no reading yet" };
 const ENDED = "The input has ended: no new readings will arrive";
 const TOO_LONG = "Dropping lines longer than 65536 bytes";
 const NOT_JSON = "Dropping lines that are not JSON";
-const LONGEST = "x".repeat(MAX_LENGTH);
+const LONGEST = "x".repeat(MAX_LINE_BYTES);
 
 type Chunk = string | Uint8Array;
 
@@ -122,7 +122,7 @@ for (const [verb, chunks, text] of INPUTS) {
 }
 
 Deno.test("createInputSensor() drops lines that are too long", async () => {
-  for (const excess of [2, 3 * MAX_LENGTH]) {
+  for (const excess of [2, 3 * MAX_LINE_BYTES]) {
     const sensor = new TestSensor();
     await sensor.send("21.5\n", LONGEST, "x".repeat(excess));
     sensor.assert("21.5", TOO_LONG);
@@ -158,7 +158,14 @@ Deno.test("createInputSensor() serves JSON unchanged", async () => {
 
 Deno.test("createInputSensor() drops lines that are not JSON", async () => {
   const bytes = new Uint8Array([0x22, 0xff, 0x22]);
-  const lines = ["21,5", "NaN", "\ufeff1", "{", "1 2", "[".repeat(MAX_LENGTH)];
+  const lines = [
+    "21,5",
+    "NaN",
+    "\ufeff1",
+    "{",
+    "1 2",
+    "[".repeat(MAX_LINE_BYTES),
+  ];
   for (const line of [...lines, bytes]) {
     const sensor = new TestSensor(Infinity, true);
     await sensor.send('"21.5"\n', line, "\n");

@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import type { Logger } from "@std/log/logger";
 import { type Config, DEFAULTS } from "../../src/config.ts";
-import { MEMORY_CHECK_MS, runServer, type SYSTEM } from "../../src/server.ts";
+import { MEMORY_CHECK_MS, runServer, type RUNTIME } from "../../src/server.ts";
 import { delay, waitFor } from "../helpers/wait.ts";
 
 const CONFIG = { ...DEFAULTS, hostname: "127.0.0.1", port: 0 };
@@ -41,7 +41,7 @@ function simulate(
     delay: wait,
     now: () => simulation.now,
     residentBytes: () => simulation.residentBytes,
-  } as unknown as typeof SYSTEM;
+  } as unknown as typeof RUNTIME;
   const log = (line: string) => simulation.lines.push(line);
   const logger = { info() {}, warn: log, error: log, debug: log };
   simulation.running = runServer(
