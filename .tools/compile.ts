@@ -30,7 +30,7 @@ try {
 
 async function run(): Promise<void> {
   const { values: options } = parseArgs({
-    args: Deno.args.filter((arg) => arg !== "--"), // npm's habit
+    args: Deno.args.filter((arg) => arg !== "--"), // as npm separates
     options: {
       target: { type: "string", default: "aarch64" },
       "output-dir": { type: "string", default: "dist" },

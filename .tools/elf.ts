@@ -4,8 +4,8 @@
  * @module
  */
 
-/** The largest memory page of a 64-bit ARM processor, in bytes. */
-const PAGE_SIZE = 64 * 1024;
+/** The largest memory page of a 64-bit ARM processor. */
+const PAGE_BYTES = 64 * 1024;
 
 /** The type of a segment that the kernel maps. */
 const PT_LOAD = 1;
@@ -30,8 +30,8 @@ export function fitsLargePages(bytes: Uint8Array): boolean {
     .toSorted((first, second) => first.address - second.address);
   return segments.every(({ offset, address }, index) => {
     const previousEnd = segments[index - 1]?.endAddress ?? 0;
-    const pageStart = address - address % PAGE_SIZE;
-    return offset % PAGE_SIZE === address % PAGE_SIZE &&
+    const pageStart = address - address % PAGE_BYTES;
+    return offset % PAGE_BYTES === address % PAGE_BYTES &&
       previousEnd <= pageStart;
   });
 }
