@@ -60,7 +60,7 @@ const FLAGS: Record<string, Flag> = {
     value: "a number above 0, such as 15 or 0.5",
     parse: (value) =>
       /^\d+(\.\d+)?$/.test(value) && Number(value) > 0
-        ? { maxAge: Number(value) }
+        ? { maxAgeSeconds: Number(value) }
         : undefined,
   },
   "--cors": { parse: () => ({ cors: true }) },

@@ -9,7 +9,7 @@ export const DEFAULTS = {
   message: "Sensor data", // the text to serve, which stands for sensor data
   stdin: false, // whether to serve the last line of standard input instead
   json: false, // whether each of those lines is a JSON text
-  maxAge: Infinity, // how old a line may be, in seconds
+  maxAgeSeconds: Infinity, // how old the last line may be
   cors: false, // whether web pages of other origins may read the responses
   journal: false, // whether log lines have a priority for systemd's journal
   debug: true, // whether to log stack traces

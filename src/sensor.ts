@@ -27,7 +27,7 @@ const STRICT_UTF8 = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 /** Creates a sensor whose readings are the lines of an input. */
 export function createInputSensor(
   input: Input,
-  { json, maxAge }: Pick<Config, "json" | "maxAge">,
+  { json, maxAgeSeconds }: Pick<Config, "json" | "maxAgeSeconds">,
   logger: Logger,
   now = () => performance.now(),
   date = Date.now,
@@ -52,10 +52,10 @@ export function createInputSensor(
   return () => {
     if (!reading) return { unavailable: "The sensor has sent no reading yet" };
     const age = now() - receivedAt;
-    if (age <= maxAge * 1000) return reading;
+    if (age <= maxAgeSeconds * 1000) return reading;
     const seconds = Math.ceil(age / 100) / 10;
     const unavailable =
-      `The last reading is ${seconds} s old: the limit is ${maxAge} s`;
+      `The last reading is ${seconds} s old: the limit is ${maxAgeSeconds} s`;
     return { unavailable };
   };
 }

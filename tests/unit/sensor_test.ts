@@ -24,11 +24,11 @@ class TestSensor {
   readonly #chunks: Chunk[] = [];
   #wake: (() => void) | undefined; // while a read waits
 
-  constructor(maxAge = Infinity, json = false) {
+  constructor(maxAgeSeconds = Infinity, json = false) {
     const logger = { warn: (line: string) => this.warnings.push(line) };
     this.read = createInputSensor(
       { read: (bytes) => this.#read(bytes) },
-      { json, maxAge },
+      { json, maxAgeSeconds },
       logger as unknown as Logger,
       () => this.now,
       () => this.date,
@@ -255,7 +255,7 @@ Deno.test("createInputSensor() pauses after each read", async () => {
   const warn = () => reads > 20 && ended.resolve();
   const logger = { warn } as unknown as Logger;
   const start = performance.now();
-  createInputSensor(input, { json: false, maxAge: Infinity }, logger);
+  createInputSensor(input, { json: false, maxAgeSeconds: Infinity }, logger);
   await ended.promise;
   assertEquals(performance.now() - start > 90, true);
 });
