@@ -101,7 +101,9 @@ async function runThrough(failures: Failure[]) {
   const pauses: number[] = [];
   const ports: number[] = [];
   let open = 0;
+  let isPausing = false;
   const serve = (signal: AbortSignal, port: number) => {
+    if (isPausing) throw new Error("It does not wait for the pause");
     ports.push(port);
     const [lasted, error] = failures.shift() ?? [0, undefined];
     if (error === IN_USE) throw error;
@@ -113,14 +115,16 @@ async function runThrough(failures: Failure[]) {
       simulation.stop.abort();
     });
   };
-  const wait = (milliseconds: number) => {
-    if (milliseconds === MEMORY_CHECK_MS) return NEVER;
+  const wait = async (milliseconds: number) => {
+    if (milliseconds === MEMORY_CHECK_MS) await NEVER;
     if (!simulation.stop.signal.aborted) {
       assertEquals(open, 0, "Connections are still open");
       pauses.push(milliseconds);
       simulation.now += milliseconds;
+      isPausing = true;
     }
-    return Promise.resolve();
+    await delay(0);
+    isPausing = false;
   };
   const simulation = simulate(serve, wait);
   await simulation.running;
