@@ -1,5 +1,6 @@
 // Registries of JSR packages, on loopback.
 
+import { createHash } from "node:crypto";
 import { STATUS_TEXT } from "@std/http/status";
 
 const LOG = await Deno.readTextFile(".tools/std/log.ts");
@@ -13,16 +14,16 @@ const MODULES: Record<string, Record<string, string>> = {
   "@std/log": { "./base-handler": LOG, "./logger": LOG },
 };
 
-/** The packages of a registry. */
-export interface Packages {
-  /** Answers with the file at a path, or with 404. */
-  readonly answer: (path: string) => Response;
-  /** The text of deno.lock, with the integrity of these packages. */
-  readonly lock: string;
-}
+/** Answers a request for a path. */
+export type Answer = (path: string) => Response | Promise<Response>;
 
-/** Creates packages with the names and versions in deno.lock. */
-export async function createPackages(): Promise<Packages> {
+/**
+ * Creates packages with the names and versions in deno.lock.
+ *
+ * @returns `answer`, which finds their files or answers 404, and `lock`, the
+ * text of deno.lock with their integrity.
+ */
+export async function createPackages() {
   const files = new Map<string, string>();
   const lock = JSON.parse(await Deno.readTextFile("deno.lock"));
   for (const id of Object.keys(lock.jsr)) {
@@ -31,13 +32,15 @@ export async function createPackages(): Promise<Packages> {
     const exports: Record<string, string> = {};
     for (const [entry, text] of Object.entries(MODULES[name!] ?? {})) {
       const path = `/${entry.slice(2) || "mod"}.ts`;
-      const checksum = `sha256-${await sha256(text)}`;
-      manifest[path] = { size: text.length, checksum };
+      manifest[path] = {
+        size: text.length,
+        checksum: `sha256-${sha256(text)}`,
+      };
       exports[entry] = `.${path}`;
       files.set(`/${name}/${version}${path}`, text);
     }
     const meta = JSON.stringify({ manifest, exports });
-    lock.jsr[id].integrity = await sha256(meta);
+    lock.jsr[id].integrity = sha256(meta);
     files.set(`/${name}/${version}_meta.json`, meta);
     const versions = { [version!]: {} };
     files.set(`/${name}/meta.json`, JSON.stringify({ versions }));
@@ -47,9 +50,8 @@ export async function createPackages(): Promise<Packages> {
   return { answer, lock: `${JSON.stringify(lock, null, 2)}\n` };
 }
 
-async function sha256(text: string): Promise<string> {
-  const bytes = new TextEncoder().encode(text);
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }
 
 /** A server that answers, and counts the requests. */
@@ -59,7 +61,7 @@ export class Registry implements AsyncDisposable {
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
   readonly #stop = new AbortController();
 
-  constructor(answer: (path: string) => Response | Promise<Response>) {
+  constructor(answer: Answer) {
     const { signal } = this.#stop;
     const options = { hostname: "127.0.0.1", port: 0, onListen() {}, signal };
     this.#server = Deno.serve(options, (request) => {
@@ -72,15 +74,5 @@ export class Registry implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(); // does not wait for clients
     await this.#server.finished;
-  }
-}
-
-/** A server that accepts connections and never answers. */
-export class SilentRegistry implements Disposable {
-  readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  readonly url = `http://127.0.0.1:${this.#listener.addr.port}/`;
-
-  [Symbol.dispose](): void {
-    this.#listener.close();
   }
 }

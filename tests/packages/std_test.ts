@@ -1,19 +1,14 @@
 // Where the @std packages come from, on each kind of network.
 
 import { assertEquals, assertMatch } from "@std/assert";
+import config from "../../deno.json" with { type: "json" };
 import { Folder } from "../helpers/files.ts";
 import { testUnless } from "../helpers/machine.ts";
-import { exchange, freePort } from "../helpers/network.ts";
+import { freePort, get } from "../helpers/network.ts";
 import { output, type ProcessOptions } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
-import {
-  createPackages,
-  Registry,
-  SilentRegistry,
-} from "../helpers/registry.ts";
-import { LAST_GET } from "../helpers/requests.ts";
-import { delay } from "../helpers/wait.ts";
-import config from "../../deno.json" with { type: "json" };
+import { type Answer, createPackages, Registry } from "../helpers/registry.ts";
+import { delay, waitFor } from "../helpers/wait.ts";
 
 /** How long the registry may take to answer, in ms. */
 const TIMEOUT_MS = 5000;
@@ -24,9 +19,9 @@ const UNKNOWN = "unknown".repeat(10);
 const SEARCH = "Looking for the @std packages on jsr.io";
 const FALLBACK = "jsr.io cannot be reached";
 
-type Env = Record<string, string>;
-
 const packages = await createPackages();
+const refuse = () => new Response(null, { status: 403 });
+const staySilent = () => new Promise<never>(() => {});
 
 // The tests share npm's part of the user's cache. With the lock, Deno verifies
 // the package; without it, Deno also waits for the package's metadata, which it
@@ -42,66 +37,59 @@ const lacksFallback = warmUps.every(({ code }) => code === 0)
   : "the fallback's package is neither cached nor available from npm";
 
 function deno(args: string[], options?: ProcessOptions) {
-  return output(Deno.execPath(), args, { ...options, startsOthers: true });
+  return output(Deno.execPath(), args, options);
 }
 
-/** Creates a cache without the @std packages, except those from npm. */
-async function createCache() {
-  const cache = await Folder.create();
-  await Deno.symlink(npmCache, `${cache.path}/npm`);
-  return cache;
-}
+type Clone = Awaited<ReturnType<typeof createClone>>;
 
-/** Copies the project, with a lock for the packages on loopback. */
-async function copyProject() {
-  const project = await Folder.ofProject();
+/**
+ * Creates a clone of the project with a cache that holds only npm's packages, a
+ * registry in place of jsr.io, and a silent proxy in front of all other hosts.
+ */
+async function createClone(answer: Answer = packages.answer) {
+  await using stack = new AsyncDisposableStack();
+  const project = stack.use(await Folder.ofProject());
   await Deno.writeTextFile(`${project.path}/deno.lock`, packages.lock);
-  return project;
+  const cache = stack.use(await Folder.create());
+  await Deno.symlink(npmCache, `${cache.path}/npm`);
+  const registry = stack.use(new Registry(answer));
+  const proxy = stack.use(new Registry(staySilent));
+  const env: Record<string, string> = {
+    DENO_DIR: cache.path,
+    JSR_URL: registry.url,
+    HTTP_PROXY: proxy.url,
+    HTTPS_PROXY: proxy.url,
+    NO_PROXY: `127.0.0.1,${UNKNOWN}`,
+  };
+  const resources = stack.move();
+  return {
+    cwd: project.path,
+    env,
+    startsOthers: true,
+    registry,
+    proxy,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
 }
 
 /** Runs the task `start` until the program has printed its version. */
-async function start(env: Env, project?: Folder) {
+async function start(clone: Clone) {
   const args = ["task", "--quiet", "start", "--version"];
-  const result = await deno(args, { cwd: project?.path, env });
+  const result = await deno(args, clone);
+  assertEquals(clone.proxy.requests, 0, "Another host was contacted");
   return { ...result, usesFallback: result.stderr.includes(FALLBACK) };
 }
 
-/** Asserts that the program starts without the fallback. */
-async function assertStarts(env: Env, project: Folder) {
-  const { code, stderr, usesFallback } = await start(env, project);
-  assertEquals([code, usesFallback], [0, false], stderr);
-}
-
 /** Asserts that the program does not start, and that an error says why. */
-async function assertFails(message: RegExp, env: Env, project?: Folder) {
-  const { stdout, stderr, usesFallback } = await start(env, project);
+async function assertFails(clone: Clone, message: RegExp, fallback: boolean) {
+  const { stdout, stderr, usesFallback } = await start(clone);
   assertMatch(stderr, message);
-  assertEquals(stdout, "");
-  return usesFallback;
+  assertEquals([stdout, usesFallback], ["", fallback]);
 }
 
-/** Tests with an empty cache, without a proxy and with one that stays silent. */
-async function everywhere(test: (env: Env) => Promise<void>): Promise<void> {
-  using proxy = new SilentRegistry();
-  const proxies = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url };
-  const runs = [{}, proxies].map(async (environment) => {
-    using cache = await createCache();
-    const NO_PROXY = `127.0.0.1,${UNKNOWN}`;
-    await test({ DENO_DIR: cache.path, NO_PROXY, ...environment });
-  });
-  for (const run of await Promise.allSettled(runs)) {
-    if (run.status === "rejected") throw run.reason;
-  }
-}
-
-function testFallback(name: string, test: (env: Env) => Promise<void>) {
-  const fullName = `the fallback is used ${name}`;
-  testUnless(lacksFallback, fullName, () => everywhere(test));
-}
-
-async function assertFallsBackAtOnce(env: Env) {
+async function assertFallsBackAtOnce(clone: Clone) {
   const before = performance.now();
-  const { code, stderr } = await start(env);
+  const { code, stderr } = await start(clone);
   const duration = performance.now() - before;
   assertEquals(duration < TIMEOUT_MS, true, `It took ${duration} ms`);
   // On a slow machine, it first says that it is looking for them
@@ -109,169 +97,110 @@ async function assertFallsBackAtOnce(env: Env) {
   assertEquals(code, 0);
 }
 
-testFallback("at once where no host has the name, or listens", async (env) => {
-  for (const host of [UNKNOWN, `127.0.0.1:${freePort()}`]) {
-    await assertFallsBackAtOnce({ ...env, JSR_URL: `http://${host}/` });
-  }
-});
-
-testFallback("at once where a proxy or the registry fails", async (env) => {
-  for (const status of [403, 407, 429, 502, 503]) {
-    await using registry = new Registry(() => new Response(null, { status }));
-    await assertFallsBackAtOnce({ ...env, JSR_URL: registry.url });
-    assertEquals(registry.requests, 1);
-    if (status !== 403) continue;
-    // For https, a proxy refuses to connect
-    const proxy = { HTTPS_PROXY: registry.url, NO_PROXY: "", JSR_URL: "" };
-    await assertFallsBackAtOnce({ ...env, ...proxy });
-    assertEquals(registry.requests, 2);
-  }
-});
-
-/** Asserts that the service listens in time, and logs what it waits for. */
-async function assertListens(env: Env) {
-  const before = performance.now();
-  const args = ["task", "start", "--port", "0"];
-  const options = { env, startsOthers: true };
-  await using program = new Program(Deno.execPath(), args, options);
-  await program.waitFor(() => program.stderr.includes(SEARCH));
-  const searched = performance.now();
-  await program.waitFor(() => program.stderr.includes(FALLBACK));
-  const silence = TIMEOUT_MS - (performance.now() - searched);
-  assertEquals(
-    silence < TIMEOUT_MS / 2,
-    true,
-    `Nothing was printed for ${silence} ms`,
-  );
-  await program.listening();
-  const duration = performance.now() - before;
-  assertEquals(duration < 10_000, true, `It took ${duration} ms`);
-  assertMatch(await exchange(program.port, LAST_GET), /"Sensor data"$/);
+function testFallback(name: string, test: () => Promise<void>) {
+  testUnless(lacksFallback, `the fallback is used ${name}`, test);
 }
 
-testFallback("within 10 s where jsr.io stays silent", async (env) => {
-  using registry = new SilentRegistry();
-  await using proxy = new Registry(packages.answer);
-  const HTTPS_PROXY = proxy.url;
-  await assertListens({ ...env, HTTPS_PROXY, JSR_URL: registry.url });
-  assertEquals(proxy.requests, 0, "Another host is contacted");
+testFallback("at once where no host has the name, or listens", async () => {
+  await using clone = await createClone();
+  for (const host of [UNKNOWN, `127.0.0.1:${freePort()}`]) {
+    clone.env.JSR_URL = `http://${host}/`;
+    await assertFallsBackAtOnce(clone);
+  }
 });
 
-testFallback("within 10 s where an answer does not end", async (env) => {
-  await using registry = new Registry(() => new Response(new ReadableStream()));
-  await assertListens({ ...env, JSR_URL: registry.url });
+testFallback("at once where a proxy or the registry fails", async () => {
+  for (const status of [403, 407, 429, 502, 503]) {
+    await using clone = await createClone(() => new Response(null, { status }));
+    await assertFallsBackAtOnce(clone);
+    assertEquals(clone.registry.requests, 1);
+  }
 });
 
-testUnless(
-  lacksFallback,
-  "the task start does not look for a newer Deno, which deno run does",
-  async () => {
-    using cache = await createCache();
-    const refuse = () => new Response(null, { status: 403 });
-    const run = (proxy: Registry, ...args: string[]) => {
-      const HTTPS_PROXY = proxy.url;
-      const env = { DENO_DIR: cache.path, HTTPS_PROXY, JSR_URL: "" };
-      const words = ["-u", "DENO_NO_UPDATE_CHECK", Deno.execPath(), ...args];
-      return new Program("env", words, { env, startsOthers: true });
-    };
-    await using proxy = new Registry(refuse);
-    await using service = run(proxy, "task", "start", "--port", "0");
-    await service.listening();
-    assertEquals(proxy.requests, 1); // for jsr.io
-    await using other = new Registry(refuse);
-    const bare = ["run", "--allow-net", "tests/measure/bench_bare.ts", "0"];
-    await using program = run(other, ...bare);
-    await program.waitFor(() => other.requests > 0);
-    assertEquals(proxy.requests, 1);
-  },
-);
-
-Deno.test("a slow registry is used", () =>
-  everywhere(async (env) => {
-    await using registry: Registry = new Registry(async (path) => {
-      await delay(registry.requests === 1 ? 3000 : 0);
-      return packages.answer(path);
-    });
-    using project = await copyProject();
-    await assertStarts({ ...env, JSR_URL: registry.url }, project);
-  }));
-
-/** Changes of what the registry answers, by the path's ending. */
-const FORGERIES: Record<string, (text: string) => string> = {
-  "/meta.json": () => "<html>", // as the login page of a network
-  "_meta.json": (text) => `${text} `,
-  ".ts": (text) => `${text} `,
+/** Registries that never finish an answer. */
+const UNENDING: Record<string, Answer> = {
+  "jsr.io stays silent": staySilent,
+  "an answer does not end": () => new Response(new ReadableStream()),
 };
 
-for (const [ending, forge] of Object.entries(FORGERIES)) {
-  Deno.test(`a modified ${ending} is an error`, () =>
-    everywhere(async (env) => {
-      await using registry = new Registry(async (path) => {
-        const text = await packages.answer(path).text();
-        return new Response(path.endsWith(ending) ? forge(text) : text);
-      });
-      using project = await copyProject();
-      const JSR_URL = registry.url;
-      const message = /@std\/(http|log)/;
-      const usesFallback = await assertFails(
-        message,
-        { ...env, JSR_URL },
-        project,
-      );
-      assertEquals(usesFallback, false);
-    }));
+for (const [where, answer] of Object.entries(UNENDING)) {
+  testFallback(`within 10 s where ${where}, after a notice`, async () => {
+    await using clone = await createClone(answer);
+    const before = performance.now();
+    const args = ["task", "start", "--port", "0"];
+    await using program = new Program(Deno.execPath(), args, clone);
+    await program.waitFor(() => program.stderr.includes(SEARCH));
+    const noticed = performance.now();
+    await program.waitFor(() => program.stderr.includes(FALLBACK));
+    const lead = performance.now() - noticed;
+    assertEquals(lead > TIMEOUT_MS / 2, true, `Noticed only ${lead} ms early`);
+    await program.listening();
+    const duration = performance.now() - before;
+    assertEquals(duration < 10_000, true, `It took ${duration} ms`);
+    assertEquals(await (await get(program.url)).text(), '"Sensor data"');
+    assertEquals(clone.proxy.requests, 0, "Another host was contacted");
+  });
 }
 
-Deno.test("a missing package is an error", () =>
-  everywhere(async (env) => {
-    await using registry = new Registry(() => packages.answer(""));
-    const JSR_URL = registry.url;
-    const usesFallback = await assertFails(/@std\/(http|log)/, {
-      ...env,
-      JSR_URL,
+testFallback("after one request, and none for a newer Deno", async () => {
+  await using clone = await createClone(refuse);
+  const run = (proxy: Registry, ...args: string[]) => {
+    const words = ["-u", "DENO_NO_UPDATE_CHECK", Deno.execPath(), ...args];
+    const env = { ...clone.env, HTTPS_PROXY: proxy.url, JSR_URL: "" };
+    return new Program("env", words, { ...clone, env });
+  };
+  await using service = run(clone.registry, "task", "start", "--port", "0");
+  await service.listening();
+  // Deno asks for one if nothing stops it: by then, the task would have asked
+  await using other = new Registry(refuse);
+  const bare = ["run", "--allow-net", "tests/measure/bench_bare.ts", "0"];
+  await using _program = run(other, ...bare);
+  await waitFor(() => other.requests > 0);
+  assertEquals(clone.registry.requests, 1);
+});
+
+/** What is forged, how its path ends, and how it is answered. */
+type Forgery = [what: string, end: string, forge: (text: string) => Response];
+
+const FORGERIES: Forgery[] = [
+  ["a missing package", "", () => new Response(null, { status: 404 })],
+  ["a network's login page", "/meta.json", () => new Response("<html>")],
+  ["a modified manifest", "_meta.json", (text) => new Response(`${text} `)],
+  ["a modified module", ".ts", (text) => new Response(`${text} `)],
+];
+
+for (const [what, end, forge] of FORGERIES) {
+  Deno.test(`${what} is an error`, async () => {
+    await using clone = await createClone(async (path) => {
+      const response = packages.answer(path);
+      return path.endsWith(end) ? forge(await response.text()) : response;
     });
-    assertEquals(usesFallback, false);
-  }));
+    await assertFails(clone, /@std\/(http|log)/, false);
+  });
+}
 
-Deno.test("no host is contacted if everything is cached", () =>
-  everywhere(async (env) => {
-    await using registry = new Registry(packages.answer);
-    using project = await copyProject();
-    const direct = { ...env, JSR_URL: registry.url };
-    await deno(["task", "_std"], { cwd: project.path, env: direct });
-    const { requests } = registry;
-    await assertStarts(direct, project);
-
-    await using proxy = new Registry(packages.answer);
-    const proxies = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url };
-    await assertStarts({ ...direct, ...proxies, NO_PROXY: "" }, project);
-    assertEquals([registry.requests, proxy.requests], [requests, 0]);
-  }));
-
-Deno.test("the imports of the tests are cached too", async () => {
-  await using registry = new Registry(packages.answer);
-  using project = await copyProject();
-  using cache = await createCache();
-  const env = { DENO_DIR: cache.path, JSR_URL: registry.url };
-  await deno(["task", "_std"], { cwd: project.path, env });
+Deno.test("a slow registry is used once, and no host is contacted after that", async () => {
+  await using clone = await createClone(async (path) => {
+    if (clone.registry.requests === 1) await delay(TIMEOUT_MS * 0.6);
+    return packages.answer(path);
+  });
+  assertEquals((await deno(["task", "_std"], clone)).stdout, "");
+  const { requests } = clone.registry;
+  const { code, usesFallback } = await start(clone);
+  assertEquals([code, usesFallback], [0, false]);
+  // The imports of the tests are cached too
   const args = ["install", "--cached-only", "--entrypoint"];
   for (const room of config.test.include) {
     for await (const { name } of Deno.readDir(room)) {
       if (name.endsWith("_test.ts")) args.push(`${room}/${name}`);
     }
   }
-  const { code, stderr } = await deno(args, { cwd: project.path, env });
-  assertEquals(code, 0, stderr);
+  const install = await deno(args, clone);
+  assertEquals(install.code, 0, install.stderr);
+  assertEquals(clone.registry.requests, requests);
 });
 
-/** Changes a file of a project. */
-async function change(
-  project: Folder,
-  file: string,
-  pattern: RegExp,
-  replacement: string,
-) {
-  const path = `${project.path}/${file}`;
+async function change(path: string, pattern: RegExp, replacement: string) {
   const text = await Deno.readTextFile(path);
   await Deno.writeTextFile(path, text.replace(pattern, replacement));
 }
@@ -286,33 +215,24 @@ for (const usesFallback of [false, true]) {
     usesFallback ? lacksFallback : undefined,
     `a changed dependency does not change ${lock}`,
     async () => {
-      await using registry = new Registry(packages.answer);
-      using project = await copyProject();
-      using cache = await createCache();
-      const path = `${project.path}/${lock}`;
+      await using clone = await createClone(usesFallback ? refuse : undefined);
+      const path = `${clone.cwd}/${lock}`;
       const before = await Deno.readTextFile(path);
-      await change(project, file, pattern, "$1*");
-      const unreachable = `http://127.0.0.1:${freePort()}/`;
-      const JSR_URL = usesFallback ? unreachable : registry.url;
-      const env = { DENO_DIR: cache.path, JSR_URL };
-      const message = /lockfile is out of date/;
-      assertEquals(await assertFails(message, env, project), usesFallback);
+      await change(`${clone.cwd}/${file}`, pattern, "$1*");
+      await assertFails(clone, /lockfile is out of date/, usesFallback);
       assertEquals(await Deno.readTextFile(path), before);
     },
   );
 }
 
 Deno.test("a modified package of the fallback is an error", async () => {
-  await using npm = new Registry(() => new Response("wrong"));
-  using project = await copyProject();
-  using cache = await Folder.create();
-  const tarball = `"tarball": "${npm.url}deno-std.tgz", `;
-  await change(project, FALLBACK_LOCK, /(?="integrity")/, tarball);
-  const env = {
-    DENO_DIR: cache.path,
-    JSR_URL: `http://127.0.0.1:${freePort()}/`,
-    NPM_CONFIG_REGISTRY: npm.url,
-  };
-  const message = /checksum did not match.*deno-std/;
-  assertEquals(await assertFails(message, env, project), true);
+  await using clone = await createClone((path) =>
+    path === "/deno-std.tgz" ? new Response("wrong") : refuse()
+  );
+  const { cwd, env, registry } = clone;
+  env.DENO_DIR = `${cwd}/empty`;
+  env.NPM_CONFIG_REGISTRY = registry.url;
+  const tarball = `"tarball": "${registry.url}deno-std.tgz", `;
+  await change(`${cwd}/${FALLBACK_LOCK}`, /(?="integrity")/, tarball);
+  await assertFails(clone, /checksum did not match.*deno-std/, true);
 });
