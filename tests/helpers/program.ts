@@ -1,6 +1,6 @@
 // Starts the program as a process, as its users do.
 
-import { exchange, get } from "./network.ts";
+import { exchange } from "./network.ts";
 import { output, Process, type ProcessOptions } from "./process.ts";
 import { LAST_GET } from "./requests.ts";
 
@@ -106,13 +106,4 @@ export class Program extends Process {
     await this.waitFor(() => this.lines.length >= count);
     return this.lines;
   }
-}
-
-/** Returns what the running permissions_probe.ts was permitted to do. */
-export async function probe(program: Program): Promise<string[]> {
-  await program.listening();
-  const response = await get(program.addresses.at(-1)!);
-  const outcomes: [string, string][] = Object.entries(await response.json());
-  return outcomes.filter(([, outcome]) => outcome !== "NotCapable")
-    .map(([attempt, outcome]) => `${attempt}: ${outcome}`);
 }

@@ -1,6 +1,6 @@
 // Compiles the executables into a folder of their own, and runs them.
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { isTooOld } from "../../.tools/oldest_deno.ts";
 import { compile, COMPILER_VERSION } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
@@ -13,116 +13,55 @@ import {
 } from "../helpers/machine.ts";
 import { get } from "../helpers/network.ts";
 import { output, Process } from "../helpers/process.ts";
-import { command, FLAGS, probe, Program } from "../helpers/program.ts";
-
-/** The processors, and their numbers in ELF files. */
-const MACHINES = { aarch64: 183, x86_64: 62 } as const;
-type Processor = keyof typeof MACHINES;
+import { command, FLAGS, Program } from "../helpers/program.ts";
 
 const folder = await Folder.create();
 globalThis.addEventListener("unload", () => folder.remove());
 
 /** Compiles for a processor, and finds out how to run the result. */
-async function prepare(processor: Processor) {
+async function prepare(processor: "aarch64" | "x86_64") {
   const file = `${folder.path}/datasensor-${processor}`;
   const isNative = Deno.build.os === "linux" && Deno.build.arch === processor;
-  const emulator = `qemu-${processor}-static`;
-  const { code, stdout, stderr } = await compile(processor, folder.path);
-  const failed = code === 0
-    ? undefined
-    : `cannot compile for ${processor}: ${stderr.trim().split("\n").at(-1)}`;
-  return {
-    processor,
-    file,
-    isNative,
-    stdout,
-    stderr,
-    failed,
-    cannotRun: failed ?? (isNative ? undefined : await lacksCommand(emulator)),
-    run: isNative ? [file] : [emulator, file],
-  };
+  const emulator = isNative ? [] : [`qemu-${processor}-static`];
+  const { code, stderr } = await compile(processor, folder.path);
+  const cannotRun = code === 0
+    ? await lacksCommand(...emulator)
+    : `cannot compile for ${processor}: ${lastLine(stderr)}`;
+  return { processor, file, run: [...emulator, file], isNative, cannotRun };
+}
+
+function lastLine(text: string): string {
+  return text.trim().split("\n").at(-1)!;
 }
 
 const executables = await Promise.all([prepare("aarch64"), prepare("x86_64")]);
+
+for (const { processor, run, cannotRun } of executables) {
+  const name = `the ${processor} executable reads, answers, logs and stops`;
+  testUnless(cannotRun, name, async () => {
+    const input = 'exec "$@" <<END\n21.5 °C\nEND\n'; // a pipe, for sh
+    const args = ["-c", input, "sh", ...run, "--port", "0", "--stdin"];
+    await using program = new Program("sh", args);
+    await program.waitForLines(1); // the input has ended
+    assertEquals(await (await get(program.url)).text(), '"21.5 °C"');
+    assertEquals((await program.stop()).code, 0);
+    assertEquals(program.stderr, "");
+    assertMatch(program.lines[1]!, /\] "GET \/datasensor HTTP\/1.1" 200 -$/);
+  });
+}
+
+// The other tests run the executable for this machine
 const { processor, file, cannotRun } =
   executables.find(({ isNative }) => isNative) ??
     { ...executables[0], cannotRun: "this machine needs another executable" };
 
-async function digest(file: string): Promise<string> {
-  const bytes = await Deno.readFile(file);
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
-}
-
-for (const executable of executables) {
-  const { processor, file, stdout, stderr, failed, cannotRun, run } =
-    executable;
-
-  testUnless(
-    failed,
-    `compile reports on the ${processor} executable`,
-    async () => {
-      const { size } = await Deno.stat(file);
-      const report = [
-        `${file}: ${size} bytes`,
-        `SHA-256 ${await digest(file)}`,
-      ];
-      if (FLAGS.some((flag) => flag.startsWith("--import-map"))) {
-        report.push("@std comes from npm and .tools/std, not from jsr.io");
-      }
-      assertEquals(stdout.trimEnd().split("\n"), report);
-      const warning = `With Deno ${COMPILER_VERSION}, the service does not`;
-      assertEquals(
-        stderr.includes(warning),
-        isTooOld(COMPILER_VERSION),
-        stderr,
-      );
-      using opened = await Deno.open(file);
-      const header = new Uint8Array(20);
-      await opened.read(header);
-      const machine = new DataView(header.buffer).getUint16(18, true);
-      assertEquals(machine, MACHINES[processor]);
-    },
-  );
-
-  testUnless(
-    cannotRun,
-    `the ${processor} executable reads, answers, logs and stops`,
-    async () => {
-      const input = 'exec "$@" <<END\n21.5 °C\nEND\n'; // a pipe, for sh
-      const args = ["-c", input, "sh", ...run, "--port", "0", "--stdin"];
-      await using program = new Program("sh", args);
-      await program.waitForLines(1); // the input has ended
-      const response = await get(program.url);
-      assertEquals(await response.text(), '"21.5 °C"');
-      const other = await get(`${program.origin}/other`, { method: "HEAD" });
-      assertEquals([other.status, await other.text()], [404, ""]);
-      assertEquals((await program.stop()).code, 0);
-      assertEquals(program.stderr, "");
-      assertEquals(
-        program.lines.slice(1).map((line) => line.replace(/^.*\] /, "")),
-        [
-          '"GET /datasensor HTTP/1.1" 200 -',
-          '"HEAD /other HTTP/1.1" 404 -',
-        ],
-      );
-    },
-  );
-}
-
 testUnless(
-  cannotRun,
-  "an executable handles --help, --version and invalid flags as its sources do",
+  cannotRun ?? lacksAddress("::1"),
+  "an executable handles the flags as its sources do",
   async () => {
     for (const args of [["--help"], ["--version"], ["--host", "192.0.2.7"]]) {
       assertEquals(await output(file, args), await output(...command(args)));
     }
-  },
-);
-
-testUnless(
-  cannotRun ?? lacksAddress("::1"),
-  "an executable listens on every address that --host offers",
-  async () => {
     for (const host of ["::", "127.0.0.1", "::1", "localhost"]) {
       await using program = new Program(file, ["--port", "0", "--host", host]);
       await program.listening();
@@ -135,19 +74,16 @@ testUnless(
   cannotRun,
   "an executable has no permission that it does not need",
   async () => {
-    using copy = await Folder.ofProject();
-    const { path } = copy;
-    await Deno.copyFile(
-      "tests/helpers/permissions_probe.ts",
-      `${path}/main.ts`,
-    );
+    using project = await Folder.ofProject();
+    const { path } = project;
+    const probe = "tests/helpers/permissions_probe.ts";
+    await Deno.copyFile(probe, `${path}/main.ts`);
     const { code, stderr } = await compile(processor, path, { cwd: path });
     assertEquals(code, 0, stderr);
     using place = await Folder.create();
     const env = { HOME: place.path, TMPDIR: place.path };
-    const probed = `${path}/datasensor-${processor}`;
-    await using program = new Program(probed, [], { env });
-    assertEquals(await probe(program), []);
+    const run = await output(`${path}/datasensor-${processor}`, [], { env });
+    assertEquals(run.stdout, "Permitted: nothing\n");
     assertEquals(place.names(), []); // no code cache either
   },
 );
@@ -174,59 +110,60 @@ testUnless(
   },
 );
 
-/** Creates a cache of links to the entries of the user's, except one. */
-async function linkCache(except: string) {
-  const info = await output(Deno.execPath(), ["info", "--json"]);
-  const { denoDir, npmCache } = JSON.parse(info.stdout);
+/** Creates a cache of links to the entries of the user's. */
+async function linkCache(): Promise<Folder> {
+  const { stdout } = await output(Deno.execPath(), ["info", "--json"]);
   const cache = await Folder.create();
-  for await (const { name } of Deno.readDir(denoDir)) {
-    if (name === except) continue;
-    await Deno.symlink(`${denoDir}/${name}`, `${cache.path}/${name}`);
-  }
-  return { cache, npmCache };
+  const link = 'ln -s "$0"/* "$1"';
+  await output("sh", ["-c", link, JSON.parse(stdout).denoDir, cache.path]);
+  return cache;
 }
 
 testUnless(
   cannotRun,
-  "compile makes the same executable in another folder from files of another time",
+  "compile makes and reports the same executable in another folder from files of another time",
   async () => {
     using copy = await Folder.ofProject();
-    const { cache, npmCache } = await linkCache("npm");
-    using _ = cache;
-    const npm = `${cache.path}/npm`;
-    // The fallback's package, if it is cached, with the current time
-    const script = 'mkdir "$1" && cd "$0" && tar c */deno-std | tar xm -C "$1"';
-    await output("sh", ["-c", script, npmCache, npm]);
+    using cache = await linkCache();
+    // The fallback's package, if it is cached, gets the current time
+    const script = "tar cf npm.tar npm/*/deno-std && rm npm && tar xmf npm.tar";
+    await output("sh", ["-c", script], { cwd: cache.path });
     const options = { cwd: copy.path, env: { DENO_DIR: cache.path } };
-    const { stderr } = await compile(processor, "a/b", options);
-    const made = `${copy.path}/a/b/datasensor-${processor}`;
-    assertEquals(await digest(made), await digest(file), stderr);
+    const { stdout, stderr } = await compile(processor, "a/b", options);
+    const made = `a/b/datasensor-${processor}`;
+    const files = [file, `${copy.path}/${made}`];
+    const sums = (await output("sha256sum", files)).stdout.match(/^\w+/gm)!;
+    assertEquals(sums[1], sums[0], stderr);
+    const { size } = await Deno.stat(file);
+    const report = [`${made}: ${size} bytes`, `SHA-256 ${sums[0]}`];
+    if (FLAGS.some((flag) => flag.startsWith("--import-map"))) {
+      report.push("@std comes from npm and .tools/std, not from jsr.io");
+    }
+    assertEquals(stdout, `${report.join("\n")}\n`);
+    const warning = `With Deno ${COMPILER_VERSION}, the service does not`;
+    assertEquals(stderr.includes(warning), isTooOld(COMPILER_VERSION), stderr);
   },
 );
 
-/** Runs tests of the program against the executable. */
-async function testProgram(name: string, ...args: string[]): Promise<void> {
-  const run = ["task", "-q", "test", `tests/program/${name}`, ...args];
-  const env = { DATASENSOR_EXECUTABLE: file };
-  const { code, stdout } = await output(Deno.execPath(), run, { env });
-  assertEquals(code, 0, stdout);
+/** Declares a test that runs one of the program's tests on the executable. */
+function testProgram(name: string, testFile: string, filter: string): void {
+  testUnless(cannotRun, name, async () => {
+    const path = `tests/program/${testFile}`;
+    const args = ["task", "-q", "test", path, `--filter=${filter}`];
+    const env = { DATASENSOR_EXECUTABLE: file };
+    const { code, stdout } = await output(Deno.execPath(), args, { env });
+    assertEquals(code, 0, stdout);
+  });
 }
 
-testUnless(
-  cannotRun,
-  "an executable runs while its standard error is full",
-  () => testProgram("stderr_test.ts", "--filter=stops while"),
-);
+const full = "an executable runs while its standard error is full";
+testProgram(full, "stderr_test.ts", "stops while");
 
 const flood = "an executable answers while clients hold all connections";
 if (isTooOld(COMPILER_VERSION)) {
   skip(flood, `Deno ${COMPILER_VERSION}, with which it is made, is too old`);
 } else {
-  testUnless(
-    cannotRun,
-    flood,
-    () => testProgram("flood_test.ts", "--filter=the program answers"),
-  );
+  testProgram(flood, "flood_test.ts", "the program answers");
 }
 
 Deno.test("compile leaves nothing when it is stopped", async () => {
@@ -236,7 +173,7 @@ Deno.test("compile leaves nothing when it is stopped", async () => {
   await using process = new Process(Deno.execPath(), args, options);
   await process.waitFor(() => place.names().length > 0);
   assertEquals((await process.stop("SIGINT")).code, 1);
-  assertEquals(process.stderr.trim().split("\n").at(-1), "Stopped by SIGINT");
+  assertEquals(lastLine(process.stderr), "Stopped by SIGINT");
   assertEquals(place.names(), []);
 });
 
@@ -258,7 +195,8 @@ async function assertRefuses(message: string, variables: string[], cwd = ".") {
 }
 
 Deno.test("compile explains in one sentence that it cannot download denort", async () => {
-  using cache = (await linkCache("dl")).cache;
+  using cache = await linkCache();
+  await output("rm", ["-f", `${cache.path}/dl`]); // where denort would be
   await assertRefuses(
     "Cannot download denort-aarch64-unknown-linux-gnu for Deno " +
       `${Deno.version.deno}: set DENORT_BIN to a copy of it`,
