@@ -145,7 +145,7 @@ const ON_PROGRAM: Checks = Object.fromEntries(
       await board.run("sudo systemctl stop datasensor");
       await using terminal = await startByHand(board);
       await attack(board, name, "by hand");
-      await terminal.type("\x03");
+      await terminal.write("\x03");
       await terminal.end();
     },
   ]),

@@ -24,7 +24,7 @@ const START = readme.line("ssh -t board");
 
 /** Starts the executable on a terminal with the README's command. */
 export async function startByHand(board: Board): Promise<Terminal> {
-  const terminal = await Terminal.run(["bash", "-c", START], "", {
+  const terminal = new Terminal(["bash", "-c", START], "", {
     ...board.environment,
   });
   await terminal.listening();
@@ -72,7 +72,7 @@ export const BY_HAND: Checks = {
     await board.compute(readme.line("scp dist/"));
     await using terminal = await startByHand(board);
     await board.waitForAnswer('200 "Sensor data"');
-    await terminal.type("\x03");
+    await terminal.write("\x03");
     assertEquals((await terminal.end()).code, 0);
     assertMatch(terminal.stdout, /"GET \/datasensor HTTP\/1\.1" 200 -/);
     assertEquals(await board.answer(), "no answer");

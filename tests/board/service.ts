@@ -2,8 +2,7 @@
 // that a check has edited stays until another check replaces or removes it.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { send } from "../helpers/network.ts";
-import { HALF_BODY } from "../helpers/requests.ts";
+import { HALF_BODY, send } from "../helpers/network.ts";
 import { Process } from "../helpers/process.ts";
 import type { Board } from "./board.ts";
 import {
@@ -78,7 +77,7 @@ export const SERVICE: Checks = {
     const url = `http://127.0.0.1:${port}/datasensor`;
     const ids = Array.from({ length: 100 }, (_, index) => `?id=${index};`);
     using busy = await Deno.connect({ port });
-    await send(busy, new TextEncoder().encode(HALF_BODY));
+    await send(busy, HALF_BODY);
     for (const id of ids) await (await fetch(url + id)).text();
     await board.run("sudo systemctl stop datasensor");
     assertEquals(await property(board, "Result"), "success");

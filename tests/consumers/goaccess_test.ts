@@ -17,7 +17,7 @@ testUnless(
     const { program } = board;
     await board.say("21.5");
     await board.becomeStale();
-    await (await get(`${program.origin}/elsewhere?"quoted"`)).body?.cancel();
+    await (await get(`${program.url}/elsewhere?"quoted"`)).body?.cancel();
     await board.goDown();
     const log = `${folder.path}/log`;
     await Deno.writeTextFile(log, program.stdout);

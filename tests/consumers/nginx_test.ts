@@ -107,12 +107,12 @@ async function typePassword(
   password: string,
   times: number,
 ): Promise<string> {
-  await using terminal = await Terminal.run(["sh", "-ec", commands]);
+  await using terminal = new Terminal(["sh", "-ec", commands]);
   for (let count = 1; count <= times; count++) {
     await terminal.waitFor(() =>
       terminal.stdout.match(/password.*?:/gi)?.length === count
     );
-    await terminal.type(`${password}\n`);
+    await terminal.write(`${password}\n`);
   }
   const { code } = await terminal.end();
   assertEquals(code, 0, terminal.stdout);

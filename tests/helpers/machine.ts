@@ -40,24 +40,12 @@ export async function lacksFile(path: string): Promise<string | undefined> {
   return code === 0 ? undefined : `this machine has no ${path}`;
 }
 
-/** The reason to skip a test where this machine does not have an address. */
-export function lacksAddress(hostname: string): string | undefined {
-  return cannotListen({ hostname, port: 0 }, `this machine has no ${hostname}`);
-}
-
-/** The reason to skip a test where another program uses a port. */
-export function isTaken(port: number): string | undefined {
-  return cannotListen({ port }, `another program uses port ${port}`);
-}
-
-function cannotListen(
-  address: { hostname?: string; port: number },
-  reason: string,
-): string | undefined {
+/** The reason to skip a test where an address, or its port, is not available. */
+export function lacksAddress(hostname: string, port = 0): string | undefined {
   try {
-    Deno.listen(address).close();
-  } catch {
-    return reason;
+    Deno.listen({ hostname, port }).close();
+  } catch (error) {
+    return `cannot listen on ${hostname}: ${error}`;
   }
 }
 

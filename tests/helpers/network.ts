@@ -1,6 +1,20 @@
-// Sockets: what a client does that no HTTP client would.
+// Requests as bytes, and the sockets that carry them: what a client does that no
+// HTTP client would.
 
 import { DEADLINE_MS, waitFor, within } from "./wait.ts";
+
+/** A GET without its end. */
+export const HALF_HEADER = "GET /datasensor HTTP/1.1\r\nHost: board\r\n";
+
+/** A GET after which the connection stays open. */
+export const GET = `${HALF_HEADER}\r\n`;
+
+/** A GET after which the server closes the connection. */
+export const LAST_GET = `${HALF_HEADER}Connection: close\r\n\r\n`;
+
+/** A POST that is answered, but whose body does not end. */
+export const HALF_BODY = "POST /datasensor HTTP/1.1\r\nHost: board\r\n" +
+  "Content-Length: 9\r\n\r\n{";
 
 /** Fetches with a time-out. */
 export function get(
@@ -16,14 +30,24 @@ export function freePort(): number {
   return listener.addr.port;
 }
 
-/** Writes all of the bytes. */
+/** Sends all of a text or of bytes. */
 export async function send(
-  connection: Pick<Deno.Conn, "write">,
-  bytes: Uint8Array,
+  connection: Deno.Conn,
+  data: string | Uint8Array,
 ): Promise<void> {
+  const bytes = typeof data === "string"
+    ? new TextEncoder().encode(data)
+    : data;
   for (let sent = 0; sent < bytes.length;) {
     sent += await connection.write(bytes.subarray(sent));
   }
+}
+
+/** Opens a connection and sends a request, or a part of one. */
+export async function open(port: number, request: string): Promise<Deno.Conn> {
+  const connection = await Deno.connect({ port });
+  await send(connection, request).catch(() => {}); // the server has closed it
+  return connection;
 }
 
 /**
@@ -62,8 +86,8 @@ export async function exchange(
 ): Promise<string> {
   const to = typeof address === "number" ? { port: address } : address;
   using connection = await Deno.connect(to);
-  send(connection, new TextEncoder().encode(request))
-    .catch(() => {}); // the server can answer before it has read all
+  // Not awaited: the server can answer, and close, before it has read all
+  send(connection, request).catch(() => {});
   return await receive(connection, until);
 }
 

@@ -1,6 +1,6 @@
 // Runs commands, and ends them.
 
-import { DEADLINE_MS, waitFor, within } from "./wait.ts";
+import { DEADLINE_MS, delay, waitFor, within } from "./wait.ts";
 
 /** How long a command may take: one that should exit could serve instead. */
 const COMMAND_DEADLINE_MS = 120_000;
@@ -26,6 +26,8 @@ export interface ProcessOptions {
   env?: Record<string, string>;
   /** Whether it starts other processes, which must end with it. */
   startsOthers?: boolean;
+  /** Whether {@linkcode Process.write} feeds it; its input is empty otherwise. */
+  hasInput?: boolean;
 }
 
 /** Runs a command until it exits, or kills it. */
@@ -45,43 +47,41 @@ export class Process implements AsyncDisposable {
   /** What it has printed so far. */
   stdout = "";
   stderr = "";
+  /** How slowly its output is read: the delay after each piece. */
+  readDelayMs = 0;
   /** Resolves when it has ended, even if some of its output is unread. */
   readonly ended: Promise<Deno.CommandStatus>;
-  /** Whether its standard output is closed, after {@linkcode closeConsole}. */
-  consoleIsClosed = false;
   readonly #child: Deno.ChildProcess;
   readonly #startsOthers: boolean;
-  readonly #readStdout: Promise<void>;
+  readonly #input: WritableStreamDefaultWriter<Uint8Array> | undefined;
   readonly #done: Promise<Deno.CommandStatus>; // and all its output is read
   #status: Deno.CommandStatus | undefined; // when it is done
-  #reading = Promise.resolve();
-  #closing = false;
 
   constructor(command: string, args: string[], options: ProcessOptions = {}) {
-    const { cwd, env, startsOthers = false } = options;
+    const { cwd, env, startsOthers = false, hasInput = false } = options;
     this.#startsOthers = startsOthers;
     this.#child = new Deno.Command(command, {
       args,
       cwd,
       env: { NO_COLOR: "1", ...env },
       detached: startsOthers, // they become a process group
-      stdin: "null",
+      stdin: hasInput ? "piped" : "null",
       stdout: "piped",
       stderr: "piped",
     }).spawn();
+    this.#input = hasInput ? this.#child.stdin.getWriter() : undefined;
     this.ended = this.#child.status;
-    this.#readStdout = this.#collect("stdout");
-    const readAll = [this.#readStdout, this.#collect("stderr")];
+    const readAll = [this.#read("stdout"), this.#read("stderr")];
     this.#done = Promise.all(readAll).then(() => this.ended);
     this.#done.then((status) => this.#status = status);
   }
 
-  async #collect(name: "stdout" | "stderr"): Promise<void> {
+  async #read(name: "stdout" | "stderr"): Promise<void> {
     const stream = this.#child[name].pipeThrough(new TextDecoderStream());
     for await (const text of stream) {
       this[name] += text;
-      await this.#reading;
-      if (this.#closing) break;
+      // In steps, since the test can shorten it meanwhile
+      for (let ms = 0; ms < this.readDelayMs; ms += 5) await delay(5);
     }
   }
 
@@ -89,20 +89,9 @@ export class Process implements AsyncDisposable {
     return this.#child.pid;
   }
 
-  /** Stops reading what it prints. */
-  pause(): void {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#reading = promise;
-    this.resume = resolve;
-  }
-
-  /** Continues reading. */
-  resume: () => void = () => {};
-
-  /** Closes its standard output after its next line, as `head` does. */
-  closeConsole(): void {
-    this.#closing = true;
-    this.#readStdout.then(() => this.consoleIsClosed = true);
+  /** Writes to its standard input. */
+  async write(text: string): Promise<void> {
+    await this.#input?.write(new TextEncoder().encode(text));
   }
 
   /** Waits for a condition; fails, with what it printed, if it has ended. */
@@ -123,16 +112,21 @@ export class Process implements AsyncDisposable {
     this.#child.kill(signal);
   }
 
-  /** Waits until it has ended and all its output is read. */
+  /** Waits until it has ended, but no longer than a time, and reads the rest. */
   async end(limit = DEADLINE_MS): Promise<Deno.CommandStatus> {
-    const explain = () => `it does not end: ${this.#printed()}`;
-    return await within(this.#done, explain, limit);
+    const explain = () => `it runs for over ${limit} ms: ${this.#printed()}`;
+    await within(this.ended, explain, limit);
+    this.readDelayMs = 0;
+    return await within(this.#done, () => "others hold its output open");
   }
 
   /** Sends a signal, and waits for its end. */
-  async stop(signal: Deno.Signal = "SIGTERM"): Promise<Deno.CommandStatus> {
+  async stop(
+    signal: Deno.Signal = "SIGTERM",
+    limit?: number,
+  ): Promise<Deno.CommandStatus> {
     this.kill(signal);
-    return await this.end();
+    return await this.end(limit);
   }
 
   /** Sends a signal, to it or its child, every 20 ms until its end. */
@@ -150,7 +144,7 @@ export class Process implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     sendSignal(this.#startsOthers ? -this.pid : this.pid, "SIGKILL");
-    this.resume();
+    await this.#input?.abort();
     await this.end();
   }
 }

@@ -1,8 +1,7 @@
 // Starts the program as a process, as its users do.
 
-import { exchange } from "./network.ts";
+import { exchange, LAST_GET } from "./network.ts";
 import { output, Process, type ProcessOptions } from "./process.ts";
-import { LAST_GET } from "./requests.ts";
 
 /** The flags of Deno that `deno task start` uses. */
 export const FLAGS = (await output(Deno.execPath(), ["task", "-q", "_flags"]))
@@ -28,6 +27,15 @@ export function command(
 export function preload(code: string): string {
   return `--preload=data:text/javascript,${encodeURIComponent(code)}`;
 }
+
+/** Runs a command with a full pipe that nobody reads as its standard error. */
+export const WITH_FULL_STDERR = `
+  pipe=$(mktemp -u)
+  mkfifo "$pipe"
+  exec 3<>"$pipe"
+  rm "$pipe"
+  dd if=/dev/zero of=/dev/fd/3 bs=4096 oflag=nonblock 2>/dev/null
+  exec "$@" 2>&3 3>&-`;
 
 /** Returns the addresses that start reports list. */
 export function findAddresses(text: string): string[] {
@@ -61,18 +69,13 @@ export class Program extends Process {
     return findAddresses(this.stdout);
   }
 
-  /** The first of them, without a path. */
-  get origin(): string {
-    return new URL(this.addresses[0]!).origin;
-  }
-
-  /** The address of the data. */
+  /** The first of them. */
   get url(): string {
-    return `${this.origin}/datasensor`;
+    return this.addresses[0]!;
   }
 
   get port(): number {
-    return Number(new URL(this.origin).port);
+    return Number(new URL(this.url).port);
   }
 
   /** The lines that it logged after the start report. */

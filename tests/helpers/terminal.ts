@@ -1,8 +1,6 @@
 // Runs a program on its own terminal, with script(1).
 
-import { Folder } from "./files.ts";
 import { lacksCommand } from "./machine.ts";
-import { output } from "./process.ts";
 import { Program } from "./program.ts";
 
 /** The reason to skip a test where script(1) cannot run. */
@@ -12,33 +10,28 @@ export const lacksTerminal = Deno.build.os === "linux"
 
 /** The program on a terminal, with the exit code of what runs there. */
 export class Terminal extends Program {
-  #keys: Deno.FsFile | undefined;
-  #folder: Folder | undefined;
-
   /**
-   * Runs a command on a terminal, which first shows the process id.
+   * Runs a command on a terminal, which first shows the process id. What is
+   * written to it are the pressed keys.
    *
    * @param redirection The shell's, for streams that are not the terminal.
    */
-  static async run(
+  constructor(
     command: string[],
     redirection = "",
     env: Record<string, string> = {},
-  ): Promise<Terminal> {
-    const folder = await Folder.create();
-    const fifo = `${folder.path}/keys`;
-    await output("mkfifo", [fifo]);
+  ) {
     const words = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`);
-    const terminal = new Terminal("sh", [
-      "-c",
-      'exec script -qec "$1" /dev/null <>"$0"',
-      fifo,
+    super("script", [
+      "-qec",
       // As without a terminal: lines end with LF, and no key is echoed
       `stty -echo -onlcr; echo $$; exec ${words.join(" ")} ${redirection}`,
-    ], { env: { SHELL: "/bin/sh", ...env }, startsOthers: true });
-    terminal.#folder = folder;
-    terminal.#keys = await Deno.open(fifo, { read: true, write: true });
-    return terminal;
+      "/dev/null",
+    ], {
+      env: { SHELL: "/bin/sh", ...env },
+      startsOthers: true,
+      hasInput: true,
+    });
   }
 
   /** The process id of what runs on the terminal. */
@@ -46,19 +39,8 @@ export class Terminal extends Program {
     return parseInt(this.stdout);
   }
 
-  /** Presses keys. */
-  async type(keys: string): Promise<void> {
-    await this.#keys?.write(new TextEncoder().encode(keys));
-  }
-
   /** Closes the terminal, as its window would. */
   close(): void {
     this.kill("SIGKILL");
-  }
-
-  override async [Symbol.asyncDispose](): Promise<void> {
-    await super[Symbol.asyncDispose]();
-    this.#keys?.close();
-    this.#folder?.remove();
   }
 }

@@ -3,6 +3,7 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { CAPACITY_BYTES } from "../../src/line_writer.ts";
+import { Folder } from "../helpers/files.ts";
 import { lacksFile, testUnless } from "../helpers/machine.ts";
 import { exchange, freePort } from "../helpers/network.ts";
 import { command, Program } from "../helpers/program.ts";
@@ -30,11 +31,11 @@ async function request(
 
 Deno.test("the program answers while nobody reads its console, and counts lost lines", async () => {
   await using program = await Program.start();
-  program.pause();
+  program.readDelayMs = Infinity;
   // Of almost 1 KiB each: more than the pipe and the buffer hold
   const count = 2.5 * CAPACITY_BYTES / 1024;
   assertEquals(await request(program.port, count, 900), count);
-  program.resume();
+  program.readDelayMs = 0;
   await program.waitFor(() =>
     program.lines.at(-1)?.startsWith("WARN") ?? false
   );
@@ -45,12 +46,14 @@ Deno.test("the program answers while nobody reads its console, and counts lost l
 });
 
 Deno.test("the program answers when the reader of its console is gone", async () => {
-  await using program = await Program.start();
-  program.closeConsole();
-  await request(program.port, 1);
-  await program.waitFor(() => program.consoleIsClosed);
+  using folder = await Folder.create();
+  // sed reads no further than the start report
+  const script = 'mkfifo "$0"; sed /Press/q <"$0" & exec "$@" >"$0"';
+  const wrap = ["sh", "-c", script, `${folder.path}/console`];
+  await using program = await Program.start([], { wrap });
   assertEquals(await request(program.port, 500), 500);
   assertEquals((await program.stop()).code, 0);
+  assertEquals(program.lines, []);
 });
 
 testUnless(

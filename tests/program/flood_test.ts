@@ -1,9 +1,8 @@
 // The limit of open files, reached by connections that their clients hold.
 
 import { assertEquals } from "@std/assert";
-import { send } from "../helpers/network.ts";
+import { GET, HALF_BODY, HALF_HEADER, open } from "../helpers/network.ts";
 import { preload, Program } from "../helpers/program.ts";
-import { GET, HALF_BODY, HALF_HEADER } from "../helpers/requests.ts";
 import { delay } from "../helpers/wait.ts";
 
 /** How many files the program can open. */
@@ -24,14 +23,6 @@ function start(...flags: string[]): Promise<Program> {
 /** The warning, logged once for consecutive failures. */
 const WARNING = "WARN Closed all connections to recover from " +
   '"Http: Error: Too many open files (os error 24)"';
-
-/** Opens a connection and sends a part of a request. */
-async function open(port: number, request: string): Promise<Deno.Conn> {
-  const connection = await Deno.connect({ port });
-  await send(connection, new TextEncoder().encode(request))
-    .catch(() => {}); // the server has closed it
-  return connection;
-}
 
 /** Opens more connections than the program can accept, and closes none. */
 async function hold(program: Program, request: string) {

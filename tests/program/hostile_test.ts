@@ -3,9 +3,8 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { countDescriptors, lacksFile, testUnless } from "../helpers/machine.ts";
-import { exchange, send } from "../helpers/network.ts";
+import { exchange, LAST_GET, send } from "../helpers/network.ts";
 import { Program } from "../helpers/program.ts";
-import { LAST_GET } from "../helpers/requests.ts";
 
 const REQUESTS = 20_000;
 const CLIENTS = 16;

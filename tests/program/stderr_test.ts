@@ -13,16 +13,12 @@ import {
   WHOLE,
 } from "../helpers/http2.ts";
 import { output } from "../helpers/process.ts";
-import { command, FLAGS, Program } from "../helpers/program.ts";
-
-/** Runs a command with a full pipe that nobody reads as its standard error. */
-const WITH_FULL_STDERR = `
-  pipe=$(mktemp -u)
-  mkfifo "$pipe"
-  exec 3<>"$pipe"
-  rm "$pipe"
-  dd if=/dev/zero of=/dev/fd/3 bs=4096 oflag=nonblock 2>/dev/null
-  exec "$@" 2>&3 3>&-`;
+import {
+  command,
+  FLAGS,
+  Program,
+  WITH_FULL_STDERR,
+} from "../helpers/program.ts";
 
 /** Opens streams and resets them at once, which Deno would log. */
 async function resetStreams(port: number): Promise<void> {

@@ -3,28 +3,14 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import {
   exchange,
+  GET,
+  HALF_BODY,
+  HALF_HEADER,
+  open,
   receive,
-  send,
   waitUntilClosed,
 } from "../helpers/network.ts";
 import { Program } from "../helpers/program.ts";
-import { GET, HALF_BODY, HALF_HEADER } from "../helpers/requests.ts";
-import { delay, within } from "../helpers/wait.ts";
-
-/** Opens a connection and sends a request. */
-async function open(port: number, request: string): Promise<Deno.Conn> {
-  const connection = await Deno.connect({ port });
-  await send(connection, new TextEncoder().encode(request));
-  return connection;
-}
-
-/** Sends SIGTERM, waits no longer than a time in ms, and returns the exit code. */
-async function stopWithin(limit: number, program: Program): Promise<number> {
-  program.kill("SIGTERM");
-  const explain = () => `it should have ended within ${limit} ms`;
-  const { code } = await within(program.ended, explain, limit);
-  return code;
-}
 
 Deno.test("the program stops within 3 s whatever its clients do", async () => {
   await using program = await Program.start();
@@ -34,8 +20,7 @@ Deno.test("the program stops within 3 s whatever its clients do", async () => {
   using _halfHeader = await open(port, HALF_HEADER);
   using _halfBody = await open(port, HALF_BODY);
   await program.waitForLines(2);
-  assertEquals(await stopWithin(3000, program), 0);
-  await program.end();
+  assertEquals((await program.stop("SIGTERM", 3000)).code, 0);
   assertEquals(program.lines.length, 2);
 });
 
@@ -59,13 +44,13 @@ testInTime(
     using _halfHeader = await open(port, HALF_HEADER);
     await program.waitForLines(1);
     // Less than the time-outs for running requests and for the console
-    assertEquals(await stopWithin(800, program), 0);
+    assertEquals((await program.stop("SIGTERM", 800)).code, 0);
   },
 );
 
 /** Logs more lines than a pipe holds, unread, and returns how many. */
 async function fillConsole(program: Program): Promise<number> {
-  program.pause();
+  program.readDelayMs = Infinity;
   const count = 1000; // of 1 KB; the buffer has room for all
   const target = `/datasensor?${"x".repeat(3900)}`;
   const requests = GET.replace("/datasensor", target).repeat(count);
@@ -79,14 +64,7 @@ Deno.test("the program writes every line to a slow console before it stops", asy
   const count = await fillConsole(program);
   program.kill("SIGTERM");
   await waitUntilClosed(program.port);
-  let hasEnded = false;
-  program.ended.then(() => hasEnded = true);
-  while (!hasEnded) {
-    program.resume();
-    program.pause();
-    await delay(5);
-  }
-  program.resume();
+  program.readDelayMs = 5;
   assertEquals((await program.end()).code, 0);
   assertEquals(program.lines.length, count);
 });
@@ -97,7 +75,7 @@ testInTime(
     await using program = await Program.start();
     await fillConsole(program);
     using _halfBody = await open(program.port, HALF_BODY);
-    assertEquals(await stopWithin(3000, program), 0);
+    assertEquals((await program.stop("SIGTERM", 3000)).code, 0);
   },
 );
 

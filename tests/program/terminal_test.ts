@@ -1,14 +1,21 @@
-// What the program does only on a terminal: colors and keys.
+// What the program does on a terminal, and when its terminal is closed.
 
 import { assertEquals } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
-import { testUnless } from "../helpers/machine.ts";
-import { command } from "../helpers/program.ts";
+import { lacksCommand, testUnless } from "../helpers/machine.ts";
+import {
+  exchange,
+  HALF_BODY,
+  LAST_GET,
+  open,
+  waitUntilClosed,
+} from "../helpers/network.ts";
+import { command, Program } from "../helpers/program.ts";
 import { lacksTerminal, Terminal } from "../helpers/terminal.ts";
+import { waitFor } from "../helpers/wait.ts";
 
+const RUN = command(["--port", "0"]).flat();
 const WARNING = "WARN The input has ended: no new readings will arrive";
-const RUN = command(["--port", "0", "--stdin"]).flat();
-const END_OF_INPUT = "\x04";
 
 const COLORS: [does: string, NO_COLOR: string, expected: string][] = [
   ["colors its warnings on a terminal", "", `\x1b[33m${WARNING}\x1b[0m`],
@@ -17,9 +24,8 @@ const COLORS: [does: string, NO_COLOR: string, expected: string][] = [
 
 for (const [does, NO_COLOR, expected] of COLORS) {
   testUnless(lacksTerminal, `the program ${does}`, async () => {
-    await using program = await Terminal.run(RUN, "", { NO_COLOR });
-    await program.listening();
-    await program.type(END_OF_INPUT);
+    const run = [...RUN, "--stdin"];
+    await using program = new Terminal(run, "</dev/null", { NO_COLOR });
     assertEquals(await program.waitForLines(1), [expected]);
   });
 }
@@ -30,10 +36,10 @@ testUnless(
   async () => {
     using folder = await Folder.create();
     const log = `${folder.path}/log`;
-    const env = { NO_COLOR: "" };
-    await using terminal = await Terminal.run(RUN, `>'${log}'`, env);
+    const run = [...RUN, "--stdin"];
+    const redirection = `</dev/null >'${log}'`;
+    await using terminal = new Terminal(run, redirection, { NO_COLOR: "" });
     await terminal.portIn(log);
-    await terminal.type(END_OF_INPUT);
     const warning = async () =>
       (await Deno.readTextFile(log)).match(/.*WARN.*/)?.[0];
     await terminal.waitFor(async () => await warning() !== undefined);
@@ -46,11 +52,87 @@ testUnless(
   "the task start shuts down cleanly after Ctrl+C, which arrives twice",
   async () => {
     const run = [Deno.execPath(), "task", "-q", "start", "--port", "0"];
-    await using program = await Terminal.run(run);
+    await using program = new Terminal(run);
     await program.listening();
-    for (let count = 0; count < 20; count++) await program.answers();
-    await program.type("\x03");
+    await request(program.port);
+    await program.write("\x03");
     assertEquals((await program.end()).code, 0);
-    assertEquals(program.lines.length, 20);
+    assertEquals(program.lines.length, COUNT);
+  },
+);
+
+/** How many requests are sent together. */
+const COUNT = 20;
+
+async function request(port: number): Promise<void> {
+  for (let sent = 0; sent < COUNT; sent++) {
+    assertEquals((await exchange(port, LAST_GET)).slice(-13), '"Sensor data"');
+  }
+}
+
+testUnless(
+  lacksTerminal,
+  "the program shuts down cleanly on SIGHUP if its standard output is a terminal",
+  async () => {
+    await using program = new Terminal(RUN, "</dev/null 2>/dev/null");
+    await program.listening();
+    using _halfBody = await open(program.port, HALF_BODY);
+    await program.waitForLines(1);
+    await request(program.port);
+    // The program waits for the half body meanwhile
+    assertEquals((await program.insist("SIGHUP", program.inner)).code, 0);
+    assertEquals(program.lines.length, 1 + COUNT);
+  },
+);
+
+Deno.test("the program ignores SIGHUP without a terminal", async () => {
+  await using program = await Program.start();
+  for (let sent = 0; sent < 3; sent++) {
+    program.kill("SIGHUP");
+    await request(program.port);
+  }
+  assertEquals((await program.stop()).code, 0);
+  assertEquals(program.lines.length, 3 * COUNT);
+});
+
+/** Waits for lines, since nobody can wait for a program that lost its parent. */
+async function waitForLines(file: string, count: number): Promise<void> {
+  const lines = async () => (await Deno.readTextFile(file)).match(/ 200 -\n/g);
+  await waitFor(async () => (await lines())?.length === count);
+}
+
+const STREAMS = { input: "2>&1", error: "</dev/null" };
+
+for (const [stream, redirection] of Object.entries(STREAMS)) {
+  testUnless(
+    lacksTerminal,
+    `the program shuts down cleanly when the terminal of its standard ${stream} is closed`,
+    async () => {
+      using folder = await Folder.create();
+      const log = `${folder.path}/log`;
+      await using terminal = new Terminal(RUN, `>'${log}' ${redirection}`);
+      const port = await terminal.portIn(log);
+      await request(port);
+      terminal.close();
+      await waitUntilClosed(port);
+      await waitForLines(log, COUNT);
+    },
+  );
+}
+
+testUnless(
+  lacksTerminal ?? await lacksCommand("nohup"),
+  "the program keeps running under nohup when its terminal is closed",
+  async () => {
+    using folder = await Folder.create();
+    const log = `${folder.path}/log`;
+    await using terminal = new Terminal(["nohup", ...RUN], `>'${log}' 2>&1`);
+    const port = await terminal.portIn(log);
+    await request(port);
+    terminal.close();
+    await terminal.ended;
+    await request(port);
+    Deno.kill(terminal.inner, "SIGTERM");
+    await waitForLines(log, 2 * COUNT);
   },
 );

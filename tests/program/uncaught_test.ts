@@ -1,9 +1,8 @@
 // An uncaught error: the program exits with 1 once all lines are written.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { exchange } from "../helpers/network.ts";
-import { command, preload, Program } from "../helpers/program.ts";
-import { GET } from "../helpers/requests.ts";
+import { exchange, GET } from "../helpers/network.ts";
+import { preload, Program, WITH_FULL_STDERR } from "../helpers/program.ts";
 
 const COUNT = 500;
 
@@ -19,22 +18,22 @@ const STATEMENTS = {
   "an unhandled rejection": "Promise.reject(error)",
 };
 
+/** Where standard error goes, and what follows the lines on standard output. */
+const STDERRS: [stderr: string, script: string, flag: string, rest: RegExp][] =
+  [
+    ["read", 'exec "$@" 2>&1', "--debug", /^TypeError: Unforeseen\n +at /],
+    ["read", 'exec "$@" 2>&1', "--no-debug", /^TypeError: Unforeseen$/],
+    ["full", WITH_FULL_STDERR, "--debug", /^$/],
+  ];
+
 for (const [kind, statement] of Object.entries(STATEMENTS)) {
-  for (const isFull of [false, true]) {
-    const stderr = isFull ? "full" : "read";
-    Deno.test(`the program logs every line and exits with 1 after ${kind} (standard error is ${stderr})`, async () => {
-      // Pipes that nobody else writes to or reads
-      const script = `
-        for fd in 3 4; do
-          pipe=$(mktemp -u) && mkfifo "$pipe" && eval "exec $fd<>$pipe"
-          rm "$pipe"
-        done
-        ${isFull ? "exec 2>&4; head -c 65536 /dev/zero >&2" : "exec 2>&1"}
-        exec "$@" <&3 3>&- 4>&-`;
-      const args = ["--port", "0", "--stdin"]; // a pending read
-      const run = command(args, [FAIL(statement)]).flat();
-      await using program = new Program("sh", ["-c", script, "sh", ...run]);
-      await program.listening();
+  for (const [stderr, script, flag, rest] of STDERRS) {
+    Deno.test(`the program logs every line and exits with 1 after ${kind} with ${flag} (standard error is ${stderr})`, async () => {
+      await using program = await Program.start(["--stdin", flag], {
+        wrap: ["sh", "-c", script, "sh"],
+        flags: [FAIL(statement)],
+        hasInput: true, // a pending read
+      });
       const isAll = (text: string) => text.split("HTTP/1.1 503").length > COUNT;
       await exchange(program.port, GET.repeat(COUNT), isAll);
       program.kill("SIGUSR1");
@@ -42,8 +41,7 @@ for (const [kind, statement] of Object.entries(STATEMENTS)) {
       const { lines } = program;
       const isResponse = (line: string) => line.endsWith(" 503 -");
       assertEquals(lines.slice(0, COUNT).filter(isResponse).length, COUNT);
-      const rest = lines.slice(COUNT).join("\n");
-      assertMatch(rest, isFull ? /^$/ : /^TypeError: Unforeseen\n +at /);
+      assertMatch(lines.slice(COUNT).join("\n"), rest);
     });
   }
 }
