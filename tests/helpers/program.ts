@@ -28,7 +28,7 @@ export function preload(code: string): string {
   return `--preload=data:text/javascript,${encodeURIComponent(code)}`;
 }
 
-/** Runs a command with a full pipe that nobody reads as its standard error. */
+/** A script that runs a command with a full, unread pipe as standard error. */
 export const WITH_FULL_STDERR = `
   pipe=$(mktemp -u)
   mkfifo "$pipe"
@@ -36,11 +36,6 @@ export const WITH_FULL_STDERR = `
   rm "$pipe"
   dd if=/dev/zero of=/dev/fd/3 bs=4096 oflag=nonblock 2>/dev/null
   exec "$@" 2>&3 3>&-`;
-
-/** Returns the addresses that start reports list. */
-export function findAddresses(text: string): string[] {
-  return [...text.matchAll(/Running on (http:\S+)/g)].map(([, url]) => url!);
-}
 
 /** The started program. */
 export class Program extends Process {
@@ -66,7 +61,8 @@ export class Program extends Process {
 
   /** The addresses that the start report lists. */
   get addresses(): string[] {
-    return findAddresses(this.stdout);
+    const matches = this.stdout.matchAll(/Running on (http:\S+)/g);
+    return Array.from(matches, ([, address]) => address!);
   }
 
   /** The first of them. */
@@ -93,7 +89,7 @@ export class Program extends Process {
   async portIn(file: string): Promise<number> {
     const read = () => Deno.readTextFile(file).catch(() => "");
     await this.waitFor(async () => (await read()).includes("Press CTRL+C"));
-    return Number(new URL(findAddresses(await read())[0]!).port);
+    return Number((await read()).match(/Running on http:.*:(\d+)/)![1]);
   }
 
   /** Waits until a GET over a new connection is answered with the data. */

@@ -2,7 +2,7 @@
 
 import { load, print, printProgress, requireWrk, Sensor } from "./load.ts";
 import { countDescriptors, residentMemory } from "../helpers/machine.ts";
-import { command, findAddresses, Program } from "../helpers/program.ts";
+import { command, Program } from "../helpers/program.ts";
 import { waitFor } from "../helpers/wait.ts";
 
 const REQUESTS = 1_000_000;
@@ -28,9 +28,7 @@ async function soak(
   const run = [...wrap, ...command(["--port", "0", ...args]).flat()];
   await using program = Program.appendingTo(file, run);
   const { pid } = program;
-  const address = () => findAddresses(Deno.readTextFileSync(file))[0];
-  await waitFor(() => address() !== undefined);
-  const url = address()!;
+  const url = `http://127.0.0.1:${await program.portIn(file)}/datasensor`;
   const idle = await countDescriptors(pid);
   let requests = 0;
   let first;

@@ -26,14 +26,17 @@ const PAGE = (url: string) =>
     }
   </script>`;
 
-const FLAGS: [args: string[], shown: string][] = [
-  [[], "blocked"],
-  [["--cors"], "Sensor data,Sensor data,404"],
+const PAGES: [can: string, args: string[], shown: string][] = [
+  ["cannot read the data", [], "blocked"],
+  [
+    "can read everything with --cors",
+    ["--cors"],
+    "Sensor data,Sensor data,404",
+  ],
 ];
 
-for (const [args, shown] of FLAGS) {
-  const name = `Chromium shows another origin "${shown}" with [${args}]`;
-  testUnless(lacksBrowser, name, async () => {
+for (const [can, args, shown] of PAGES) {
+  testUnless(lacksBrowser, `a page of another origin ${can}`, async () => {
     await using program = await Program.start(args);
     const headers = { "content-type": "text/html" };
     await using site = Deno.serve(

@@ -73,7 +73,8 @@ Deno.test("the program answers 503 while a reading is older than --max-age", asy
   await using program = await startWithPipe("--max-age", "0.5");
   for (const reading of ["21.5", "22"]) {
     await program.waitFor(async () => {
-      await program.write(`${reading}\n`); // on a busy machine, it may be old at once
+      // Again and again: on a busy machine, it may be too old at once
+      await program.write(`${reading}\n`);
       return await read(program) === reading;
     });
     await program.waitFor(async () =>

@@ -47,6 +47,15 @@ testUnless(
   },
 );
 
+/** How many requests are sent together. */
+const COUNT = 20;
+
+async function request(port: number): Promise<void> {
+  for (let sent = 0; sent < COUNT; sent++) {
+    assertEquals((await exchange(port, LAST_GET)).slice(-13), '"Sensor data"');
+  }
+}
+
 testUnless(
   lacksTerminal,
   "the task start shuts down cleanly after Ctrl+C, which arrives twice",
@@ -60,15 +69,6 @@ testUnless(
     assertEquals(program.lines.length, COUNT);
   },
 );
-
-/** How many requests are sent together. */
-const COUNT = 20;
-
-async function request(port: number): Promise<void> {
-  for (let sent = 0; sent < COUNT; sent++) {
-    assertEquals((await exchange(port, LAST_GET)).slice(-13), '"Sensor data"');
-  }
-}
 
 testUnless(
   lacksTerminal,
