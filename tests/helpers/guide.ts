@@ -15,20 +15,12 @@ export class Guide {
     private readonly blocks: string[],
   ) {}
 
-  /**
-   * Returns the code block that contains a text.
-   *
-   * @throws {Error} If there is not exactly one.
-   */
+  /** Returns the only code block that contains a text. */
   block(text: string): string {
     return this.#only(this.blocks, text);
   }
 
-  /**
-   * Returns the line of a code block that contains a text.
-   *
-   * @throws {Error} If there is not exactly one.
-   */
+  /** Returns the only line of the code blocks that contains a text. */
   line(text: string): string {
     return this.#only(this.blocks.flatMap((block) => block.split("\n")), text);
   }

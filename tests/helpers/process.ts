@@ -47,7 +47,7 @@ export class Process implements AsyncDisposable {
   /** What it has printed so far. */
   stdout = "";
   stderr = "";
-  /** How slowly its output is read: the delay after each piece. */
+  /** How long to wait after each piece of its output; Infinity reads no more. */
   readDelayMs = 0;
   /** Resolves when it has ended, even if some of its output is unread. */
   readonly ended: Promise<Deno.CommandStatus>;
@@ -80,7 +80,7 @@ export class Process implements AsyncDisposable {
     const stream = this.#child[name].pipeThrough(new TextDecoderStream());
     for await (const text of stream) {
       this[name] += text;
-      // In steps, since the test can shorten it meanwhile
+      // In steps, as a test can shorten it meanwhile
       for (let ms = 0; ms < this.readDelayMs; ms += 5) await delay(5);
     }
   }
@@ -112,7 +112,7 @@ export class Process implements AsyncDisposable {
     this.#child.kill(signal);
   }
 
-  /** Waits until it has ended, but no longer than a time, and reads the rest. */
+  /** Waits for its end, but not longer than a limit, and reads the rest. */
   async end(limit = DEADLINE_MS): Promise<Deno.CommandStatus> {
     const explain = () => `it runs for over ${limit} ms: ${this.#printed()}`;
     await within(this.ended, explain, limit);

@@ -11,8 +11,8 @@ export const lacksTerminal = Deno.build.os === "linux"
 /** The program on a terminal, with the exit code of what runs there. */
 export class Terminal extends Program {
   /**
-   * Runs a command on a terminal, which first shows the process id. What is
-   * written to it are the pressed keys.
+   * Runs a command on a terminal, which first shows the process id. To press
+   * keys, write to it.
    *
    * @param redirection The shell's, for streams that are not the terminal.
    */

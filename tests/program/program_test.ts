@@ -51,14 +51,23 @@ Deno.test("the program reports every IPv4 address of the machine", async () => {
   assertEquals(reported, ["127.0.0.1", ...stdout.match(/.+/g) ?? []]);
 });
 
-/** A request, and what becomes of it. */
+const METHODS = "GET, HEAD, OPTIONS";
+const PROBLEM = "application/problem+json";
+
+/** What the responses with a status have in common. */
+const RESPONSES = {
+  200: { allow: "", type: "application/json", body: /^"Sensor data"$/ },
+  204: { allow: METHODS, type: "", body: /^$/ },
+  400: { allow: "", type: PROBLEM, body: /"status":400/ },
+  404: { allow: "", type: PROBLEM, body: /"status":404/ },
+  405: { allow: METHODS, type: PROBLEM, body: /"status":405/ },
+};
+
 type Exchange = [
   request: string,
   status: keyof typeof RESPONSES,
-  /** The logged request, if it differs. */
-  logged?: string,
-  /** What follows the request, if it is unusual. */
-  rest?: string,
+  logged?: string, // unless it is the request
+  rest?: string, // of the request's head, if that is unusual
 ];
 
 const EXCHANGES: Exchange[] = [
@@ -91,25 +100,13 @@ const EXCHANGES: Exchange[] = [
   ["GET /datasensor", 400, "GET -", "HTTP/1.1\r\nHost: \u00e9"],
 ];
 
-const METHODS = "GET, HEAD, OPTIONS";
-const PROBLEM = "application/problem+json";
-
-/** What the responses with a status have in common. */
-const RESPONSES = {
-  200: { allow: "", type: "application/json", body: /^"Sensor data"$/ },
-  204: { allow: METHODS, type: "", body: /^$/ },
-  400: { allow: "", type: PROBLEM, body: /"status":400/ },
-  404: { allow: "", type: PROBLEM, body: /"status":404/ },
-  405: { allow: METHODS, type: PROBLEM, body: /"status":405/ },
-};
-
 for (const [flag, origin] of [["--debug", ""], ["--cors", "*"]] as const) {
   Deno.test(`the program answers and logs every kind of request with ${flag}`, async () => {
     await using program = await Program.start([flag]);
     for (const [request, status, , rest] of EXCHANGES) {
-      const head = `${request} ${rest ?? "HTTP/1.1\r\nHost: board"}\r\n`;
-      const end = "Connection: close\r\n\r\n";
-      const response = await exchange(program.port, head + end);
+      const end = rest ?? "HTTP/1.1\r\nHost: board";
+      const head = `${request} ${end}\r\nConnection: close\r\n\r\n`;
+      const response = await exchange(program.port, head);
       const [fields = "", body = ""] = response.split("\r\n\r\n");
       const field = (name: string) =>
         fields.match(RegExp(`^${name}: (.*)$`, "mi"))?.[1] ?? "";

@@ -47,11 +47,10 @@ testUnless(
   },
 );
 
-/** How many requests are sent together. */
-const COUNT = 20;
+const REQUESTS = 20; // so few that their lines are still buffered
 
-async function request(port: number): Promise<void> {
-  for (let sent = 0; sent < COUNT; sent++) {
+async function sendRequests(port: number): Promise<void> {
+  for (let sent = 0; sent < REQUESTS; sent++) {
     assertEquals((await exchange(port, LAST_GET)).slice(-13), '"Sensor data"');
   }
 }
@@ -63,10 +62,10 @@ testUnless(
     const run = [Deno.execPath(), "task", "-q", "start", "--port", "0"];
     await using program = new Terminal(run);
     await program.listening();
-    await request(program.port);
+    await sendRequests(program.port);
     await program.write("\x03");
     assertEquals((await program.end()).code, 0);
-    assertEquals(program.lines.length, COUNT);
+    assertEquals(program.lines.length, REQUESTS);
   },
 );
 
@@ -78,10 +77,10 @@ testUnless(
     await program.listening();
     using _halfBody = await open(program.port, HALF_BODY);
     await program.waitForLines(1);
-    await request(program.port);
-    // The program waits for the half body meanwhile
+    await sendRequests(program.port);
+    // Again and again while the program waits for the body
     assertEquals((await program.insist("SIGHUP", program.inner)).code, 0);
-    assertEquals(program.lines.length, 1 + COUNT);
+    assertEquals(program.lines.length, 1 + REQUESTS);
   },
 );
 
@@ -89,13 +88,13 @@ Deno.test("the program ignores SIGHUP without a terminal", async () => {
   await using program = await Program.start();
   for (let sent = 0; sent < 3; sent++) {
     program.kill("SIGHUP");
-    await request(program.port);
+    await sendRequests(program.port);
   }
   assertEquals((await program.stop()).code, 0);
-  assertEquals(program.lines.length, 3 * COUNT);
+  assertEquals(program.lines.length, 3 * REQUESTS);
 });
 
-/** Waits for lines, since nobody can wait for a program that lost its parent. */
+/** Waits for lines, as nobody can wait for a program that lost its parent. */
 async function waitForLines(file: string, count: number): Promise<void> {
   const lines = async () => (await Deno.readTextFile(file)).match(/ 200 -\n/g);
   await waitFor(async () => (await lines())?.length === count);
@@ -112,10 +111,10 @@ for (const [stream, redirection] of Object.entries(STREAMS)) {
       const log = `${folder.path}/log`;
       await using terminal = new Terminal(RUN, `>'${log}' ${redirection}`);
       const port = await terminal.portIn(log);
-      await request(port);
+      await sendRequests(port);
       terminal.close();
       await waitUntilClosed(port);
-      await waitForLines(log, COUNT);
+      await waitForLines(log, REQUESTS);
     },
   );
 }
@@ -128,11 +127,11 @@ testUnless(
     const log = `${folder.path}/log`;
     await using terminal = new Terminal(["nohup", ...RUN], `>'${log}' 2>&1`);
     const port = await terminal.portIn(log);
-    await request(port);
+    await sendRequests(port);
     terminal.close();
     await terminal.ended;
-    await request(port);
+    await sendRequests(port);
     Deno.kill(terminal.inner, "SIGTERM");
-    await waitForLines(log, 2 * COUNT);
+    await waitForLines(log, 2 * REQUESTS);
   },
 );

@@ -18,16 +18,15 @@ const STATEMENTS = {
   "an unhandled rejection": "Promise.reject(error)",
 };
 
-/** Where standard error goes, and what follows the lines on standard output. */
-const STDERRS: [stderr: string, script: string, flag: string, rest: RegExp][] =
-  [
-    ["read", 'exec "$@" 2>&1', "--debug", /^TypeError: Unforeseen\n +at /],
-    ["read", 'exec "$@" 2>&1', "--no-debug", /^TypeError: Unforeseen$/],
-    ["full", WITH_FULL_STDERR, "--debug", /^$/],
-  ];
+/** Where standard error goes, and what follows the access lines. */
+const CASES: [stderr: string, script: string, flag: string, rest: RegExp][] = [
+  ["read", 'exec "$@" 2>&1', "--debug", /^TypeError: Unforeseen\n +at /],
+  ["read", 'exec "$@" 2>&1', "--no-debug", /^TypeError: Unforeseen$/],
+  ["full", WITH_FULL_STDERR, "--debug", /^$/],
+];
 
 for (const [kind, statement] of Object.entries(STATEMENTS)) {
-  for (const [stderr, script, flag, rest] of STDERRS) {
+  for (const [stderr, script, flag, rest] of CASES) {
     Deno.test(`the program logs every line and exits with 1 after ${kind} with ${flag} (standard error is ${stderr})`, async () => {
       await using program = await Program.start(["--stdin", flag], {
         wrap: ["sh", "-c", script, "sh"],
@@ -40,7 +39,10 @@ for (const [kind, statement] of Object.entries(STATEMENTS)) {
       assertEquals((await program.end()).code, 1);
       const { lines } = program;
       const isResponse = (line: string) => line.endsWith(" 503 -");
-      assertEquals(lines.slice(0, COUNT).filter(isResponse).length, COUNT);
+      assertEquals(
+        lines.slice(0, COUNT).filter(isResponse).length,
+        COUNT,
+      );
       assertMatch(lines.slice(COUNT).join("\n"), rest);
     });
   }
