@@ -46,7 +46,7 @@ Deno.test("the program serves the last line of its standard input", async () => 
   assertEquals(program.stderr, "");
 });
 
-Deno.test("the program serves the lines of each writer to a FIFO that it keeps open", async () => {
+Deno.test("the program keeps reading a FIFO while its writers come and go", async () => {
   using folder = await Folder.create();
   const fifo = `${folder.path}/sensor`;
   assertEquals((await output("mkfifo", [fifo])).code, 0);
