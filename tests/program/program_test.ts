@@ -137,23 +137,27 @@ Deno.test("the program answers with the --message", async () => {
 Deno.test("the program refuses invalid flags and a port in use", async () => {
   await using program = await Program.start();
   const port = String(program.port);
-  const refusals: [args: string[], code: number, lines: string[]][] = [
-    [["--foo"], 2, [
+  const refusals: [flags: string[], code: number, ...lines: string[]][] = [
+    [
+      ["--foo"],
+      2,
       'Unknown flag "--foo"',
       "Run with --help for the list of flags",
-    ]],
-    [["--port", port], 1, [
+    ],
+    [
+      ["--port", port],
+      1,
       `Cannot listen on "0.0.0.0", port ${port}: another program uses the port`,
       "Stop that program, or choose another port with --port",
-    ]],
+    ],
   ];
-  for (const [args, code, lines] of refusals) {
-    for (const [flag, priority] of [["--debug", ""], ["--journal", "<3>"]]) {
+  for (const [flags, code, ...lines] of refusals) {
+    for (const journal of [false, true]) {
+      const args = journal ? ["--journal", ...flags] : flags;
+      const priority = journal ? "<3>" : "";
       const stderr = lines.map((line) => `${priority}${line}\n`).join("");
-      assertEquals(
-        await output(...command([flag!, ...args])),
-        { code, signal: null, stdout: "", stderr },
-      );
+      const expected = { code, signal: null, stdout: "", stderr };
+      assertEquals(await output(...command(args)), expected);
     }
   }
 });
