@@ -8,17 +8,9 @@
  */
 
 import { assertEquals } from "@std/assert";
-import {
-  concat,
-  encodeFields,
-  frame,
-  Http2Connection,
-  request,
-  TYPE,
-  WHOLE,
-} from "../helpers/http2.ts";
+import { Http2Connection, NO_WINDOW, request } from "../helpers/http2.ts";
 import { Process } from "../helpers/process.ts";
-import { delay } from "../helpers/wait.ts";
+import { delay, within } from "../helpers/wait.ts";
 import type { Board } from "./board.ts";
 import { startByHand } from "./by_hand.ts";
 import type { Checks } from "./operations.ts";
@@ -29,55 +21,31 @@ const MEMORY_LIMIT_MB = 512;
 /** How long other clients may have to wait after an attack, in ms. */
 const RECOVERY_LIMIT_MS = 10_000;
 
-/** How long an attack may take, in ms: not all of it is taken by a slow board. */
+/** How long an attack may take, in ms. */
 const ATTACK_LIMIT_MS = 60_000;
 
 /** How long connections are held that have sent everything, in ms. */
 const HOLD_MS = 15_000;
 
-const NO_FLAGS = 0;
-const END_HEADERS = 4;
-
-/** The setting by which a client takes no data (RFC 9113, section 6.5.2). */
-const INITIAL_WINDOW_SIZE = 4;
-
-/** Sends a part again and again, until the server closes the connection. */
-async function flood(
-  connection: Http2Connection,
-  part: Uint8Array,
-  rounds: number,
-): Promise<void> {
-  const end = performance.now() + ATTACK_LIMIT_MS;
-  for (let i = 0; i < rounds && performance.now() < end; i++) {
-    const isOpen = await connection.send(part).then(() => true, () => false);
-    if (!isOpen) return;
-  }
-}
-
 /** Sends 96 MB of DATA frames without data, as the body of a request. */
 async function sendEmptyFrames(port: number, method: string): Promise<void> {
-  using connection = await Http2Connection.open(port, [INITIAL_WINDOW_SIZE, 0]);
-  const fields = encodeFields(request("/datasensor", method));
-  await connection.send(frame(TYPE.HEADERS, END_HEADERS, 1, fields));
-  const empty = frame(TYPE.DATA, NO_FLAGS, 1);
-  const part = concat(Array.from({ length: 10_000 }, () => empty));
-  connection.drain(); // reads what comes
-  await flood(connection, part, 1_067);
+  using connection = await Http2Connection.open(port, NO_WINDOW);
+  const sent = connection.sendEmptyFrames(method, 10_670_000);
+  await within(sent, () => "not all frames are sent", ATTACK_LIMIT_MS)
+    .catch(() => {}); // a slow board does not take all of them
 }
 
 /** Sends 200 requests, each with many references to the header table. */
 async function sendReferences(port: number): Promise<void> {
-  using connection = await Http2Connection.open(port, [INITIAL_WINDOW_SIZE, 0]);
-  const fields = encodeFields(request());
+  using connection = await Http2Connection.open(port, NO_WINDOW);
   const entry = [0x40, 1, "x".charCodeAt(0), 0]; // adds "x:" (RFC 7541, 6.2.1)
   const references = Array.from({ length: 469 }, () => 0xbe);
-  const streams = Array.from({ length: 200 }, (_, index) => {
+  const requests = Array.from({ length: 200 }, (_, index) => {
     const first = index === 0 ? entry : [0xbe];
-    const block = [...fields, ...first, ...references];
-    return frame(TYPE.HEADERS, WHOLE, 2 * index + 1, block);
+    return request(2 * index + 1, {}, [...first, ...references]);
   });
-  connection.drain();
-  await flood(connection, concat(streams), 1);
+  await connection.send(...requests)
+    .catch(() => {}); // the server has closed the connection
   await delay(HOLD_MS);
 }
 

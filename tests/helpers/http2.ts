@@ -2,27 +2,54 @@
 
 import { send } from "./network.ts";
 
-/** The types of frames (RFC 9113, section 6). */
-export const TYPE = {
-  DATA: 0,
-  HEADERS: 1,
-  RST_STREAM: 3,
-  SETTINGS: 4,
-} as const;
+// Of frames (RFC 9113, section 6)
+const TYPE = { DATA: 0, HEADERS: 1, RST_STREAM: 3, SETTINGS: 4 };
+const FLAG = { END_STREAM: 0x1, END_HEADERS: 0x4 };
 
-/** The flags of a HEADERS frame that is a whole request. */
-export const WHOLE = 0x5; // END_STREAM, END_HEADERS
+/** The setting INITIAL_WINDOW_SIZE 0: the client takes no data. */
+export const NO_WINDOW = [0, 4, 0, 0, 0, 0];
 
-/** A header field; each of its characters is one byte. */
-export type Field = [name: string, value: string];
+/** Header fields by name; each of their characters is one byte. */
+export type Fields = Record<string, string | undefined>;
 
-/** Encodes a frame. */
-export function frame(
-  type: number,
-  flags: number,
-  stream: number,
-  payload: ArrayLike<number> = [],
-): Uint8Array<ArrayBuffer> {
+/** The fields of a request, where no others are given. */
+const REQUEST: Fields = {
+  ":method": "GET",
+  ":scheme": "http",
+  ":path": "/datasensor",
+  ":authority": "board",
+};
+
+/**
+ * Encodes a request without a body.
+ *
+ * @param fields Change or, where undefined, omit those of `GET /datasensor`.
+ * @param more Bytes to append to the encoded fields.
+ */
+export function request(stream: number, fields?: Fields, more: number[] = []) {
+  const block = [...encodeFields(fields), ...more];
+  return frame(TYPE.HEADERS, FLAG.END_STREAM | FLAG.END_HEADERS, stream, block);
+}
+
+/** Encodes that a client cancels a request. */
+export function cancel(stream: number) {
+  return frame(TYPE.RST_STREAM, 0, stream, [0, 0, 0, 8]); // CANCEL
+}
+
+/** Encodes fields, each as a literal that is not indexed (RFC 7541, 6.2.2). */
+function encodeFields(fields?: Fields): number[] {
+  return Object.entries({ ...REQUEST, ...fields }).flatMap(([name, value]) =>
+    value === undefined ? [] : [0, ...encodeText(name), ...encodeText(value)]
+  );
+}
+
+/** Encodes a text of less than 127 bytes (RFC 7541, section 5.2). */
+function encodeText(text: string): number[] {
+  return [text.length, ...Array.from(text, (char) => char.charCodeAt(0))];
+}
+
+/** Encodes a frame (RFC 9113, section 4.1). */
+function frame(type: number, flags: number, stream: number, payload: number[]) {
   const bytes = new Uint8Array(9 + payload.length);
   const view = new DataView(bytes.buffer);
   view.setUint32(0, payload.length << 8 | type);
@@ -32,72 +59,52 @@ export function frame(
   return bytes;
 }
 
-/** Concatenates frames. */
-export function concat(parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  const bytes = new Uint8Array(length);
-  let end = 0;
-  for (const part of parts) {
-    bytes.set(part, end);
-    end += part.length;
-  }
-  return bytes;
-}
-
-/** Encodes fields, each as a literal that is not indexed (RFC 7541, 6.2.2). */
-export function encodeFields(fields: Field[]): number[] {
-  return fields.flatMap((field) => [0, ...field.flatMap(encodeText)]);
-}
-
-/** Encodes a text of less than 127 bytes (RFC 7541, section 5.2). */
-function encodeText(text: string): number[] {
-  return [text.length, ...Array.from(text, (char) => char.charCodeAt(0))];
-}
-
-/** Returns the fields of a request, by default `GET /datasensor`. */
-export function request(
-  path = "/datasensor",
-  method = "GET",
-  ...others: Field[]
-): Field[] {
-  return [
-    [":method", method],
-    [":scheme", "http"],
-    [":path", path],
-    ...(others.length > 0 ? others : [[":authority", "board"] as Field]),
-  ];
-}
-
 /** A client's connection that begins with HTTP/2, without an upgrade. */
 export class Http2Connection implements Disposable {
-  private constructor(readonly connection: Deno.TcpConn) {}
+  /** Resolves when the connection ends. What the server sends is discarded. */
+  readonly ended: Promise<void>;
 
   /** Connects, and sends the preface with settings. */
-  static async open(
-    port: number,
-    ...settings: [id: number, value: number][]
-  ): Promise<Http2Connection> {
+  static async open(port: number, settings: number[] = []) {
     const opened = new Http2Connection(await Deno.connect({ port }));
-    const payload = settings.flatMap(([id, value]) => [0, id, 0, 0, 0, value]);
-    await opened.send(
-      new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
-      frame(TYPE.SETTINGS, 0, 0, payload),
-    );
+    const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+    await opened.send(preface, frame(TYPE.SETTINGS, 0, 0, settings));
     return opened;
   }
 
-  /** Sends frames. */
-  async send(...frames: Uint8Array[]): Promise<void> {
-    await send(this.connection, concat(frames));
+  private constructor(readonly connection: Deno.Conn) {
+    this.ended = this.#drain();
   }
 
-  /** Reads whatever comes, until the connection ends. */
-  async drain(): Promise<void> {
+  async #drain(): Promise<void> {
     const buffer = new Uint8Array(64 * 1024);
     try {
       while (await this.connection.read(buffer) !== null);
     } catch {
       // It was reset, or closed here
+    }
+  }
+
+  /** Sends frames together. */
+  async send(...frames: BlobPart[]): Promise<void> {
+    await send(this.connection, await new Blob(frames).bytes());
+  }
+
+  /**
+   * Sends a request with a body of empty DATA frames, until the server closes the
+   * connection: Deno keeps each frame, as some 240 bytes.
+   */
+  async sendEmptyFrames(method: string, count: number): Promise<void> {
+    const fields = encodeFields({ ":method": method });
+    await this.send(frame(TYPE.HEADERS, FLAG.END_HEADERS, 1, fields));
+    const frames = Array(10_000).fill(frame(TYPE.DATA, 0, 1, []));
+    const part = new Blob(frames);
+    try {
+      for (let sent = 0; sent < count; sent += frames.length) {
+        await this.send(part);
+      }
+    } catch {
+      // The server has closed it
     }
   }
 

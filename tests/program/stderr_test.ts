@@ -3,15 +3,7 @@
 
 import { assertEquals } from "@std/assert";
 import project from "../../deno.json" with { type: "json" };
-import {
-  concat,
-  encodeFields,
-  frame,
-  Http2Connection,
-  request,
-  TYPE,
-  WHOLE,
-} from "../helpers/http2.ts";
+import { cancel, Http2Connection, request } from "../helpers/http2.ts";
 import { output } from "../helpers/process.ts";
 import {
   command,
@@ -23,13 +15,9 @@ import {
 /** Opens streams and resets them at once, which Deno would log. */
 async function resetStreams(port: number): Promise<void> {
   using connection = await Http2Connection.open(port);
-  const fields = encodeFields(request());
-  const streams = Array.from({ length: 100 }, (_, index) => [
-    frame(TYPE.HEADERS, WHOLE, 2 * index + 1, fields),
-    frame(TYPE.RST_STREAM, 0, 2 * index + 1, [0, 0, 0, 8]), // CANCEL
-  ]);
-  await connection.send(concat(streams.flat()));
-  await connection.drain();
+  const streams = Array.from({ length: 100 }, (_, index) => 2 * index + 1);
+  await connection.send(...streams.flatMap((id) => [request(id), cancel(id)]));
+  await connection.ended;
 }
 
 /** Attacks a program that has a full standard error, then uses and stops it. */
