@@ -3,7 +3,6 @@
 import { assertEquals } from "@std/assert";
 import { GET, HALF_BODY, HALF_HEADER, open } from "../helpers/network.ts";
 import { preload, Program } from "../helpers/program.ts";
-import { delay } from "../helpers/wait.ts";
 
 /** How many files the program can open. */
 const LIMIT = 128;
@@ -24,19 +23,25 @@ function start(...flags: string[]): Promise<Program> {
 const WARNING = "WARN Closed all connections to recover from " +
   '"Http: Error: Too many open files (os error 24)"';
 
-/** Opens more connections than the program can accept, and closes none. */
+/** Opens more connections than the program can accept, and holds them. */
 async function hold(program: Program, request: string) {
   const held = new DisposableStack();
-  for (let count = 0; count < LIMIT + 72;) {
-    await program.waitFor(() =>
-      open(program.port, request).then((connection) => {
-        held.use(connection);
-        count++;
-        return true;
-      }, () => false) // refused, while it does not listen
-    );
+  const add = async () => {
+    held.use(await open(program.port, request));
+    return true;
+  };
+  for (let count = 0; count < LIMIT + 72; count++) {
+    // It refuses connections while it does not listen
+    await program.waitFor(() => add().catch(() => false));
   }
   return held;
+}
+
+/** Stops the program, which has logged one warning for all failures. */
+async function stop(program: Program): Promise<void> {
+  assertEquals((await program.stop()).code, 0);
+  assertEquals(program.stdout.match(/WARN.*/g), [WARNING]);
+  assertEquals(program.stderr, "");
 }
 
 for (const [kind, request] of Object.entries(FLOODS)) {
@@ -49,38 +54,24 @@ for (const [kind, request] of Object.entries(FLOODS)) {
       await program.answers();
     }
     held.dispose(); // or it would wait for the half requests
-    assertEquals((await program.stop()).code, 0);
-    assertEquals(program.stdout.match(/WARN.*/g), [WARNING]);
-    assertEquals(program.stderr, "");
+    await stop(program);
   });
 }
 
 Deno.test("the program answers while clients open connections as fast as they can", async () => {
   await using program = await start();
-  const stop = new AbortController();
+  let isOver = false;
   const floods = Object.values(FLOODS).map(async (request) => {
-    const held: Deno.Conn[] = [];
-    while (!stop.signal.aborted) {
-      try {
-        held.push(await open(program.port, request));
-      } catch {
-        await delay(1); // refused
-      }
-      // The server closed the oldest long ago
-      if (held.length > LIMIT) held.shift()?.close();
-    }
-    for (const connection of held) connection.close();
+    while (!isOver) (await hold(program, request)).dispose();
   });
   try {
     await program.waitFor(() => program.stdout.includes("WARN"));
     for (let count = 0; count < 20; count++) await program.answers();
   } finally {
-    stop.abort();
+    isOver = true;
     await Promise.all(floods);
   }
-  assertEquals((await program.stop()).code, 0);
-  assertEquals(program.stdout.match(/WARN.*/g), [WARNING]);
-  assertEquals(program.stderr, "");
+  await stop(program);
 });
 
 /** Makes the program lose its port for half a second when it listens again. */
@@ -101,14 +92,10 @@ Deno.test("the program logs why it cannot listen again, and when it can", async 
   await program.answers();
   held.dispose();
   await program.stop();
-  assertEquals(
-    program.stdout.match(/WARN.*/g)?.map((line) =>
-      line.replace(/\d+\.\d s/, "N s")
-    ),
-    [
-      WARNING,
-      `WARN Cannot listen on "0.0.0.0", port ${program.port}: another program uses the port`,
-      "WARN Listening again after N s",
-    ],
-  );
+  const log = program.stdout.replace(/\d+\.\d s/, "N s");
+  assertEquals(log.match(/WARN.*/g), [
+    WARNING,
+    `WARN Cannot listen on "0.0.0.0", port ${program.port}: another program uses the port`,
+    "WARN Listening again after N s",
+  ]);
 });
