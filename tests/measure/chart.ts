@@ -1,29 +1,24 @@
 // Draws the result of the bench as one SVG, for light and dark pages.
 
-/** A group of horizontal bars, one for each server. */
-export interface Bars {
-  title: string;
-  bars: { name: string; value: number; text: string }[];
-}
+/** What the upper panels show of a server. */
+type Result = { server: string; "to bare": number; "p99, ms": number };
 
-/** Lines over numbers of connections, one for each server. */
-export interface Lines {
-  title: string;
-  connections: number[];
-  lines: { name: string; values: number[] }[];
-}
+/** What the lower panels show: a figure for each number of connections. */
+export type Scaling = { server: string; speeds: number[]; memory: number[] };
 
-const WIDTH = 840;
-const PANEL = { width: 400, gap: 40 };
-const ROW_HEIGHT = 24;
-const PLOT = { left: 48, width: 300, height: 170 };
+/** The numbers of connections. */
+export const CONNECTIONS = [1, 10, 100, 1000];
+
+const ROW = 24; // from one bar to the next
+const STEP = 100; // from one number of connections to the next
+const PLOT_HEIGHT = 170;
 
 const STYLE = `
   svg { --page: #ffffff; --text: #1f2328; --muted: #59636e; --grid: #d1d9e0;
-    --ours: #0969da; --bare: #8250df; --nginx: #1a7f37; --other: #9aa4ae; }
+    --this: #0969da; --bare: #8250df; --nginx: #1a7f37; --other: #9aa4ae; }
   @media (prefers-color-scheme: dark) {
     svg { --page: #0d1117; --text: #f0f6fc; --muted: #9198a1; --grid: #3d444d;
-      --ours: #4493f8; --bare: #ab7df8; --nginx: #3fb950; --other: #656c76; }
+      --this: #4493f8; --bare: #ab7df8; --nginx: #3fb950; --other: #656c76; }
   }
   text { font: 13px system-ui, sans-serif; fill: var(--text); }
   .title { font-weight: 600; font-size: 14px; }
@@ -31,98 +26,79 @@ const STYLE = `
   .end { text-anchor: end; }
   .middle { text-anchor: middle; }
   .page { fill: var(--page); }
+  .bar { fill: var(--server); }
   .grid { stroke: var(--grid); }
-  .line { fill: none; stroke-width: 2.5; }
+  .line { stroke: var(--server); stroke-width: 2.5; fill: none; }
 `;
 
-/** Returns the color of a server, the same in every panel. */
-function colorOf(name: string): string {
-  if (name.startsWith("this service")) return "var(--ours)";
-  if (name.startsWith("bare")) return "var(--bare)";
-  if (name.startsWith("nginx")) return "var(--nginx)";
-  return "var(--other)";
+/** Returns the style of a server's color, by the first word of its name. */
+function color(server: string): string {
+  return `style="--server:var(--${server.match(/\w+/)},var(--other))"`;
 }
 
 function text(x: number, y: number, content: string, style = ""): string {
-  const escaped = content.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-  return `<text x="${x}" y="${y}" class="${style}">${escaped}</text>`;
+  return `<text x="${x}" y="${y}" class="${style}">${content}</text>`;
 }
 
-/** Draws bars, with the names of the servers to their left. */
-function drawBars({ title, bars }: Bars, hasNames: boolean): string {
-  const left = hasNames ? 190 : 0;
-  const width = PANEL.width - left - 60;
-  const longest = Math.max(...bars.map(({ value }) => value));
-  return text(left, 14, title, "title") + bars.map((bar, row) => {
-    const y = 26 + row * ROW_HEIGHT;
-    const length = Math.max(1, width * bar.value / longest).toFixed(1);
-    const style = `style="fill:${colorOf(bar.name)}"`;
-    return (hasNames ? text(left - 8, y + 13, bar.name, "end") : "") +
-      `<rect x="${left}" y="${y}" width="${length}" height="16" rx="2" ${style}/>` +
-      text(left + Number(length) + 6, y + 13, bar.text);
-  }).join("\n");
+/** Draws a panel, with its title above. */
+function panel(x: number, y: number, title: string, parts: string[]): string {
+  const content = [text(0, -24, title, "title"), ...parts].join("\n");
+  return `<g transform="translate(${x} ${y})">\n${content}\n</g>`;
 }
 
-/** Returns a round number that is not below a value. */
-function roundUp(value: number): number {
-  const power = 10 ** Math.floor(Math.log10(value));
-  const factors = [1, 1.5, 2, 3, 4, 5, 6, 8, 10];
-  return power * factors.find((factor) => factor * power >= value)!;
-}
-
-/** Draws lines, with the names of the servers below. */
-function drawLines({ title, connections, lines }: Lines): string {
-  const { left, width, height } = PLOT;
-  const top = roundUp(Math.max(...lines.flatMap(({ values }) => values)));
-  const x = (index: number) => left + width * index / (connections.length - 1);
-  const y = (value: number) => 30 + height * (1 - value / top);
-  const grid = [0, 0.5, 1].map((share) =>
-    `<path class="grid" d="M${left} ${y(share * top)}h${width}"/>` +
-    text(left - 8, y(share * top) + 4, String(share * top), "note end")
-  );
-  const ticks = connections.map((count, index) =>
-    text(x(index), 30 + height + 18, count.toLocaleString("en"), "note middle")
-  );
-  const below = text(
-    left + width / 2,
-    66 + height,
-    "connections",
-    "note middle",
-  );
-  let legend = left;
-  const drawn = lines.map(({ name, values }) => {
-    const style = `style="stroke:${colorOf(name)}"`;
-    const points = values.map((value, index) =>
-      `${x(index).toFixed(1)},${y(value).toFixed(1)}`
-    );
-    const start = legend;
-    legend += 50 + 7 * name.length;
-    return `<polyline class="line" points="${points.join(" ")}" ${style}/>` +
-      `<path class="line" d="M${start} ${88 + height}h16" ${style}/>` +
-      text(start + 22, 92 + height, name);
+/** Draws a bar for each server. */
+function drawBars(servers: string[], values: number[], width: number) {
+  const highest = Math.max(...values);
+  return values.map((value, row) => {
+    const length = Math.max(1, Math.round(width * value / highest));
+    const size = `y="${ROW * row - 12}" width="${length}" height="16" rx="2"`;
+    return `<rect class="bar" ${size} ${color(servers[row]!)}/>` +
+      text(length + 6, ROW * row, value.toFixed(2));
   });
-  return [text(0, 14, title, "title"), ...grid, ...ticks, below, ...drawn]
-    .join("\n");
 }
 
-/** Draws two groups of bars beside each other, and two of lines below them. */
-export function drawChart(
-  bars: [Bars, Bars],
-  lines: [Lines, Lines],
-  note: string,
-): string {
-  const barsHeight = 40 + bars[0].bars.length * ROW_HEIGHT;
-  const second = PANEL.width + PANEL.gap;
-  const height = barsHeight + PLOT.height + 150;
-  const place = (x: number, y: number, content: string) =>
-    `<g transform="translate(${x} ${y})">\n${content}\n</g>`;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="Speed of the service and its peers">
+/** Draws a figure of each server as a line, with its name below. */
+function drawLines(all: Scaling[], figure: "speeds" | "memory") {
+  const highest = Math.max(...all.flatMap((scaling) => scaling[figure]));
+  const top = 20 * Math.ceil(highest / 20);
+  const y = (value: number) => Math.round(PLOT_HEIGHT * (1 - value / top));
+  const grid = [0, top / 2, top].map((value) =>
+    `<path class="grid" d="M0 ${y(value)}h${3 * STEP}"/>` +
+    text(-8, y(value) + 4, String(value), "note end")
+  );
+  const ticks = CONNECTIONS.map((count, index) =>
+    text(STEP * index, y(0) + 18, count.toLocaleString("en"), "note middle")
+  );
+  const unit = text(1.5 * STEP, y(0) + 36, "connections", "note middle");
+  const lines = all.map(({ server, [figure]: values }, index) => {
+    const points = values.map((value, i) => `${STEP * i},${y(value)}`);
+    const x = 115 * index;
+    return `<g class="line" ${color(server)}>` +
+      `<polyline points="${points.join(" ")}"/>` +
+      `<path d="M${x} ${y(0) + 58}h16"/></g>` +
+      text(x + 22, y(0) + 62, server.split(/ Deno|,/, 1)[0]!);
+  });
+  return [...grid, ...ticks, unit, ...lines];
+}
+
+/** Draws two panels of bars, and below them two of lines. */
+export function drawChart(results: Result[], scaling: Scaling[], note: string) {
+  const servers = results.map(({ server }) => server);
+  const names = servers.map((name, row) => text(-8, ROW * row, name, "end"));
+  const ratios = drawBars(servers, results.map((it) => it["to bare"]), 150);
+  const latencies = drawBars(servers, results.map((it) => it["p99, ms"]), 340);
+  const speeds = drawLines(scaling, "speeds");
+  const memory = drawLines(scaling, "memory");
+  const lower = 104 + ROW * results.length;
+  const height = lower + PLOT_HEIGHT + 96;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 840 ${height}"
+  role="img" aria-label="Speed of the service and its peers">
 <style>${STYLE}</style>
-<rect class="page" width="${WIDTH}" height="${height}" rx="6"/>
-${place(10, 12, drawBars(bars[0], true))}
-${place(second, 12, drawBars(bars[1], false))}
-${place(10, barsHeight + 24, drawLines(lines[0]))}
-${place(second, barsHeight + 24, drawLines(lines[1]))}
+<rect class="page" width="840" height="${height}" rx="6"/>
+${panel(200, 50, "Throughput (bare = 1)", [...names, ...ratios])}
+${panel(440, 50, "99th percentile of the latency, ms", latencies)}
+${panel(58, lower, "Throughput, 1,000 requests/s", speeds)}
+${panel(488, lower, "Memory after the load, MB", memory)}
 ${text(10, height - 12, note, "note")}
 </svg>
 `;

@@ -1,32 +1,27 @@
 // The servers that the bench compares: the service, bare Deno.serve and peers.
 
+import { output } from "../helpers/process.ts";
 import { command } from "../helpers/program.ts";
 
-/** A server to measure. */
-export interface Server {
+/** A server to compare. */
+export interface Peer {
   name: string;
-  /** A shell command that succeeds where it is installed. */
-  installed: string;
-  /** The command that listens on a port. */
-  command: (port: number) => string[];
+  /** A shell command that fails where it is not installed. */
+  installed?: string;
+  /** Returns the command that listens on a port. */
+  command: (port: string) => string[];
 }
 
-/** An nginx that returns the data by a directive, with an access log. */
-const nginxConfig = (folder: string, port: number, data: string) =>
+/** Lets nginx log its requests and return the data by a directive. */
+const nginxConfig = (folder: string, port: string, data: string) =>
   `daemon off; worker_processes 1; pid ${folder}/${port}.pid;
-  error_log ${folder}/nginx.error;
   events { worker_connections 2048; }
   http {
     access_log ${folder}/${port}.log;
-    server {
-      listen ${port};
-      location = /datasensor {
-        default_type application/json;
-        add_header Cache-Control no-store;
-        add_header X-Content-Type-Options nosniff;
-        ${data};
-      }
-    }
+    default_type application/json;
+    add_header Cache-Control no-store;
+    add_header X-Content-Type-Options nosniff;
+    server { listen ${port}; location = /datasensor { ${data}; } }
   }`;
 
 const NODE = `require("node:http").createServer((request, response) => {
@@ -51,45 +46,32 @@ Api(app).add_resource(Sensor, "/datasensor")
 app.run(host="0.0.0.0", port=int(sys.argv[1]), debug=True, use_reloader=False)`;
 
 const EXECUTABLE = `dist/datasensor-${Deno.build.arch}`;
+const PYTHON = "/usr/bin/python3";
 
-/**
- * Lists the servers; bare Deno.serve is the second.
- *
- * @param folder Where nginx has its files.
- * @param readSensor The command that gives a command a sensor's readings.
- */
-export function listServers(folder: string, readSensor: string[]): Server[] {
-  const nginx = (port: number, data: string): string[] => {
+/** Lists the servers, which have files in a folder. The second one is bare. */
+export async function listPeers(folder: string): Promise<Peer[]> {
+  await Deno.chmod(folder, 0o755); // for nginx, which reads as nobody
+  await Deno.writeTextFile(`${folder}/datasensor`, '"Sensor data"');
+  const nginx = (port: string, data: string) => {
     const file = `${folder}/nginx.${port}`;
-    Deno.writeTextFileSync(`${folder}/datasensor`, '"Sensor data"');
     Deno.writeTextFileSync(file, nginxConfig(folder, port, data));
     return ["nginx", "-e", `${folder}/nginx.error`, "-c", file];
   };
-  const service = (port: number, ...flags: string[]) =>
-    command(["--port", String(port), ...flags]).flat();
-  const bare = "tests/measure/bench_bare.ts";
+  const service = (port: string, ...flags: string[]) =>
+    command(["--port", port, ...flags]).flat();
+  const bare = [Deno.execPath(), "run", "-N", "tests/measure/bench_bare.ts"];
+  const withSensor = await startSensor(`${folder}/sensor`);
   return [
-    {
-      name: "this service",
-      installed: "true",
-      command: (port) => service(port),
-    },
-    {
-      name: "bare Deno.serve, no log",
-      installed: "true",
-      command: (
-        port,
-      ) => [Deno.execPath(), "run", "--allow-net", bare, String(port)],
-    },
+    { name: "this service", command: service },
+    { name: "bare Deno.serve, no log", command: (port) => [...bare, port] },
     {
       name: "this service, --stdin",
-      installed: "true",
-      command: (port) => [...readSensor, ...service(port, "--stdin")],
+      command: (port) => [...withSensor, ...service(port, "--stdin")],
     },
     {
       name: "this service, executable",
       installed: `test -x ${EXECUTABLE}`,
-      command: (port) => [EXECUTABLE, "--port", String(port)],
+      command: (port) => [EXECUTABLE, "--port", port],
     },
     {
       name: "nginx, constant",
@@ -104,12 +86,21 @@ export function listServers(folder: string, readSensor: string[]): Server[] {
     {
       name: "Node.js http, access log",
       installed: "which node",
-      command: (port) => ["node", "-e", NODE, String(port)],
+      command: (port) => ["node", "-e", NODE, port],
     },
     {
       name: "Flask-RESTful",
-      installed: "/usr/bin/python3 -c 'import flask_restful'",
-      command: (port) => ["/usr/bin/python3", "-c", FLASK, String(port)],
+      installed: `${PYTHON} -c 'import flask_restful'`,
+      command: (port) => [PYTHON, "-c", FLASK, port],
     },
   ];
+}
+
+/** Starts a sensor; returns a command that runs another one on its readings. */
+async function startSensor(fifo: string): Promise<string[]> {
+  await output("mkfifo", [fifo]);
+  const file = await Deno.open(fifo, { read: true, write: true });
+  const reading = new TextEncoder().encode("Sensor data\n");
+  Deno.unrefTimer(setInterval(() => file.writeSync(reading), 100));
+  return ["sh", "-c", 'exec "$@" <>"$0"', fifo];
 }

@@ -1,0 +1,95 @@
+// Starts servers, puts them under load and measures them.
+
+import { lacksCommand } from "../helpers/machine.ts";
+import { exchange, freePort, LAST_GET } from "../helpers/network.ts";
+import { output, Process } from "../helpers/process.ts";
+import { delay, within } from "../helpers/wait.ts";
+
+if (await lacksCommand("wrk")) throw new Error("Install the package wrk");
+
+/** A server on the first core, which logs to a file. */
+export class Server extends Process {
+  /** The time until its first response, in ms. */
+  startMs = NaN;
+  /** What wrk measured so far. */
+  readonly loads: ReturnType<typeof parseLoad>[] = [];
+
+  /** Starts a server and waits for its first response. */
+  static async start(
+    command: (port: string) => string[],
+    log = "/dev/null",
+  ): Promise<Server> {
+    const port = freePort();
+    const respond = async () => {
+      while (!await exchange(port, LAST_GET).catch(() => "")) await delay(0);
+    };
+    const begin = performance.now();
+    const server = new Server(port, log, command(String(port)));
+    await within(respond(), () => "the server does not respond");
+    server.startMs = performance.now() - begin;
+    return server;
+  }
+
+  private constructor(
+    readonly port: number,
+    readonly log: string,
+    command: string[],
+  ) {
+    // Some servers log to standard error
+    const run = 'exec taskset -c 0 "$@" >>"$0" 2>&1';
+    super("sh", ["-c", run, log, ...command]);
+  }
+
+  /**
+   * Sends requests from the second core for some seconds.
+   *
+   * @throws {Error} If a response was not 200.
+   */
+  async load(seconds: number, connections = 50): Promise<void> {
+    const url = `http://127.0.0.1:${this.port}/datasensor`;
+    const flags = ["-t1", `-c${connections}`, `-d${seconds}s`, "--latency"];
+    const wrk = ["-c", "1", "wrk", ...flags, url];
+    const { stdout } = await output("taskset", wrk);
+    this.loads.push(parseLoad(stdout));
+  }
+
+  /** How many requests it has answered: the first one, and those of loads. */
+  get requests(): number {
+    return this.loads.reduce((sum, { requests }) => sum + requests, 1);
+  }
+
+  /** Stops it and returns how many requests it has logged. */
+  async countLines(): Promise<number> {
+    await this.stop();
+    const log = await Deno.readTextFile(this.log);
+    return log.split(" 200 -\n").length - 1;
+  }
+
+  /** Returns the resident memory of the process and its children, in MB. */
+  async memory(): Promise<number> {
+    const pid = String(this.pid);
+    const { stdout } = await output("ps", ["-orss=", "-p", pid, "--ppid", pid]);
+    const kibibytes = stdout.trim().split("\n").map(Number);
+    return kibibytes.reduce((sum, size) => sum + size) * 1024 / 1e6;
+  }
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    await this.insist("SIGTERM"); // so that it can end its children
+  }
+}
+
+/** Reads what wrk has printed. Latencies are in ms. */
+function parseLoad(text: string) {
+  const figure = (pattern: RegExp) => {
+    const [, number, unit = ""] = text.match(pattern) ?? [];
+    return Number(number) * ({ us: 0.001, s: 1000 }[unit] ?? 1);
+  };
+  const requests = figure(/(\d+) requests in/);
+  if (!requests || /Non-2xx|Socket errors/.test(text)) throw new Error(text);
+  return {
+    requests,
+    speed: figure(/Requests\/sec:\s+([\d.]+)/),
+    p50: figure(/50%\s+([\d.]+)(us|ms|s)/),
+    p99: figure(/99%\s+([\d.]+)(us|ms|s)/),
+  };
+}
