@@ -25,7 +25,6 @@ const STYLE = `
   .note { fill: var(--muted); font-size: 12px; }
   .end { text-anchor: end; }
   .middle { text-anchor: middle; }
-  .page { fill: var(--page); }
   .bar { fill: var(--server); }
   .grid { stroke: var(--grid); }
   .line { stroke: var(--server); stroke-width: 2.5; fill: none; }
@@ -94,7 +93,7 @@ export function drawChart(results: Result[], scaling: Scaling[], note: string) {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 840 ${height}"
   role="img" aria-label="Speed of the service and its peers">
 <style>${STYLE}</style>
-<rect class="page" width="840" height="${height}" rx="6"/>
+<rect width="840" height="${height}" rx="6" style="fill:var(--page)"/>
 ${panel(200, 50, "Throughput (bare = 1)", [...names, ...ratios])}
 ${panel(440, 50, "99th percentile of the latency, ms", latencies)}
 ${panel(58, lower, "Throughput, 1,000 requests/s", speeds)}

@@ -48,7 +48,7 @@ app.run(host="0.0.0.0", port=int(sys.argv[1]), debug=True, use_reloader=False)`;
 const EXECUTABLE = `dist/datasensor-${Deno.build.arch}`;
 const PYTHON = "/usr/bin/python3";
 
-/** Lists the servers, which have files in a folder. The second one is bare. */
+/** Lists the servers, bare Deno.serve as the second, with files in a folder. */
 export async function listPeers(folder: string): Promise<Peer[]> {
   await Deno.chmod(folder, 0o755); // for nginx, which reads as nobody
   await Deno.writeTextFile(`${folder}/datasensor`, '"Sensor data"');

@@ -65,12 +65,13 @@ export class Server extends Process {
     return log.split(" 200 -\n").length - 1;
   }
 
-  /** Returns the resident memory of the process and its children, in MB. */
+  /** Returns the resident memory of the process and its children, to 0.1 MB. */
   async memory(): Promise<number> {
     const pid = String(this.pid);
     const { stdout } = await output("ps", ["-orss=", "-p", pid, "--ppid", pid]);
     const kibibytes = stdout.trim().split("\n").map(Number);
-    return kibibytes.reduce((sum, size) => sum + size) * 1024 / 1e6;
+    const bytes = 1024 * kibibytes.reduce((sum, size) => sum + size);
+    return Math.round(bytes / 1e5) / 10;
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {

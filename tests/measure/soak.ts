@@ -22,15 +22,15 @@ async function soak({ name, command }: Peer, log: string): Promise<boolean> {
   let last = 0;
   while (server.requests < REQUESTS) {
     await server.load(2);
-    // Fails unless all connections of the load are closed
+    // Fails if a connection of the load stays open
     await waitFor(async () => await countDescriptors(server.pid) <= idle);
     last = await server.memory();
     if (server.requests >= REQUESTS / 10) first ||= last;
-    console.error(`${name}: ${server.requests} requests`);
+    console.error(`${name}: ${server.requests} requests, ${last} MB`);
   }
   const lines = await server.countLines();
   const { requests } = server;
-  const growth = `${first.toFixed(1)} to ${last.toFixed(1)} MB`;
+  const growth = `${first} to ${last} MB`;
   console.log(`${name}: ${requests} requests, ${lines} lines, ${growth}`);
   return last <= first * MARGIN && lines >= requests;
 }
