@@ -4,8 +4,7 @@ import { assertEquals } from "@std/assert";
 import { GET, HALF_BODY, HALF_HEADER, open } from "../helpers/network.ts";
 import { preload, Program } from "../helpers/program.ts";
 
-/** How many files the program can open. */
-const LIMIT = 128;
+const LIMIT = 128; // of the files that the program can open
 
 const FLOODS = {
   "idle connections": "",
