@@ -49,6 +49,12 @@ export function lacksAddress(hostname: string, port = 0): string | undefined {
   }
 }
 
+/** Returns the resident memory of a process, in MB (10^6 bytes). */
+export async function residentMemory(pid: number): Promise<number> {
+  const { stdout } = await output("grep", ["VmRSS", `/proc/${pid}/status`]);
+  return Number(stdout.match(/(\d+) kB/)![1]) * 1024 / 1e6;
+}
+
 /**
  * Returns how many file descriptors a process has open.
  *
