@@ -110,8 +110,13 @@ const INPUTS: [
   ["reads the longest line", [LONGEST, "\n"], LONGEST],
   ["reads the longest line with CRLF", [`${LONGEST}\r`, "\n"], LONGEST],
   ["reads a line after the longest", [`21.5\n${LONGEST}\n22\n`], "22"],
-  ["drops a line a byte too long", [`1\n${LONGEST}x`, "\n"], "1", TOO_LONG],
-  ["drops one that ends with CRLF", [`1\n${LONGEST}x`, "\r\n"], "1", TOO_LONG],
+  [
+    "drops lines a byte too long, with LF or CRLF",
+    [`21\n${LONGEST}x\n22\n${LONGEST}x`, "\r\n"],
+    "22",
+    TOO_LONG,
+    TOO_LONG,
+  ],
   ["accepts a last line without an end", ["21.5\n22", null], "22", ENDED],
   [
     "drops a last line that is too long",

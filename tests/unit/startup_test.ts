@@ -3,34 +3,32 @@
 import { assertEquals } from "@std/assert";
 import { formatStartReport, ListenError } from "../../src/startup.ts";
 
-const CAUSES: [cause: Error, message: string][] = [
+const OTHER_HOST = "Choose another address with --host, or omit it";
+
+const CAUSES: [cause: Error, reason: string, advice: string][] = [
   [
     new Deno.errors.AddrInUse(),
-    "another program uses the port\n" +
+    "another program uses the port",
     "Stop that program, or choose another port with --port",
   ],
   [
     new Deno.errors.PermissionDenied(),
-    "the system reserves that port for privileged users\n" +
+    "the system reserves that port for privileged users",
     "Choose port 1024 or higher with --port",
   ],
   [
     new Deno.errors.AddrNotAvailable(),
-    "this machine has no such address\n" +
-    "Choose another address with --host, or omit it",
+    "this machine has no such address",
+    OTHER_HOST,
   ],
-  [
-    new Error("failed to lookup address information"),
-    "Error: failed to lookup address information\n" +
-    "Choose another address with --host, or omit it",
-  ],
+  [new Error("failed to look up"), "Error: failed to look up", OTHER_HOST],
 ];
 
-for (const [cause, message] of CAUSES) {
+for (const [cause, reason, advice] of CAUSES) {
   Deno.test(`ListenError explains ${cause.name}`, () => {
     assertEquals(
       new ListenError(cause, "192.0.2.7", 80).message,
-      `Cannot listen on "192.0.2.7", port 80: ${message}`,
+      `Cannot listen on "192.0.2.7", port 80: ${reason}\n${advice}`,
     );
   });
 }
