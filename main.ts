@@ -6,7 +6,6 @@ import type { Config } from "./src/config.ts";
 import { createConsole, withPriority } from "./src/console.ts";
 import { delay } from "./src/delay.ts";
 import { createHandler } from "./src/handler.ts";
-import { LineWriter } from "./src/line_writer.ts";
 import { createInputSensor } from "./src/sensor.ts";
 import { runServer } from "./src/server.ts";
 import { ListenError } from "./src/startup.ts";
@@ -17,10 +16,13 @@ const FLUSH_TIMEOUT_MS = 900; // for the last log lines
 async function run(args: string[]): Promise<number> {
   const command = parseCommand(args);
   if (command.kind === "serve") return await serve(command.config);
-  const { kind, text } = command;
-  if (kind === "print") return await print(Deno.stdout, text, 0);
+  if (command.kind === "print") {
+    return await print(Deno.stdout, command.text, 0);
+  }
+  // Wherever the invalid flag is, --journal holds
   const style = args.includes("--journal") ? "journal" : "plain";
-  return await print(Deno.stderr, withPriority(text, "ERROR", style), 2);
+  const text = withPriority(command.text, "ERROR", style);
+  return await print(Deno.stderr, text, 2);
 }
 
 async function serve(config: Config): Promise<number> {
@@ -70,14 +72,13 @@ function catchUncaught(): AbortSignal {
 
 /** Prints a text, unless nobody reads it in time, and returns an exit code. */
 async function print(stream: typeof Deno.stdout, text: string, code: number) {
-  const writer = new LineWriter((bytes) => stream.write(bytes), () => {});
-  writer.write(text);
-  await withTimeout(writer.flush());
+  const bytes = new TextEncoder().encode(`${text}\n`);
+  await withTimeout(stream.write(bytes).catch(() => {}));
   return code;
 }
 
-async function withTimeout(flushed: Promise<void>): Promise<void> {
-  await Promise.race([flushed, delay(FLUSH_TIMEOUT_MS)]);
+async function withTimeout(written: Promise<unknown>): Promise<void> {
+  await Promise.race([written, delay(FLUSH_TIMEOUT_MS)]);
 }
 
 // Exit explicitly: a pending read of standard input would keep the program

@@ -34,7 +34,8 @@ interface Flag {
   parse(value: string): Partial<Config> | undefined; // undefined if invalid
 }
 
-const FLAGS: Record<string, Flag> = {
+/** The flags that set something, by name. */
+export const FLAGS: Record<string, Flag> = {
   "--host": {
     value: "0.0.0.0, ::, 127.0.0.1, ::1 or localhost",
     // The program has no permission to listen on any other
