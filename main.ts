@@ -1,4 +1,4 @@
-// The process: arguments in, exit code out (0 stopped, 1 failed, 2 misused).
+// The process. It exits with 0 (clean stop), 1 (failure) or 2 (invalid usage).
 
 import { withAccessLog } from "./src/access_log.ts";
 import { parseCommand } from "./src/command_line.ts";
@@ -11,18 +11,15 @@ import { runServer } from "./src/server.ts";
 import { ListenError } from "./src/startup.ts";
 import { listenForStop } from "./src/stop_signal.ts";
 
-const FLUSH_TIMEOUT_MS = 900; // for the last log lines
+const FLUSH_TIMEOUT_MS = 900; // after the shutdown of the server
 
 async function run(args: string[]): Promise<number> {
   const command = parseCommand(args);
   if (command.kind === "serve") return await serve(command.config);
-  if (command.kind === "print") {
-    return await print(Deno.stdout, command.text, 0);
-  }
-  // Wherever the invalid flag is, --journal holds
+  const { kind, text } = command;
+  if (kind === "print") return await print(Deno.stdout, text, 0);
   const style = args.includes("--journal") ? "journal" : "plain";
-  const text = withPriority(command.text, "ERROR", style);
-  return await print(Deno.stderr, text, 2);
+  return await print(Deno.stderr, withPriority(text, "ERROR", style), 2);
 }
 
 async function serve(config: Config): Promise<number> {
@@ -56,8 +53,8 @@ async function serve(config: Config): Promise<number> {
 }
 
 /**
- * Returns a signal that is aborted by an uncaught error, so that the program
- * shuts down cleanly. Deno would exit at once and lose buffered log lines.
+ * Returns a signal that an uncaught error aborts, so that the service shuts down.
+ * Without it, Deno would exit at once and lose the buffered log lines.
  */
 function catchUncaught(): AbortSignal {
   const controller = new AbortController();
@@ -70,7 +67,7 @@ function catchUncaught(): AbortSignal {
   return controller.signal;
 }
 
-/** Prints a text, unless nobody reads it in time, and returns an exit code. */
+/** Prints a text, but does not wait forever for a reader. Returns the code. */
 async function print(stream: typeof Deno.stdout, text: string, code: number) {
   const bytes = new TextEncoder().encode(`${text}\n`);
   await withTimeout(stream.write(bytes).catch(() => {}));

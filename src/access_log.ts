@@ -9,7 +9,7 @@ const MAX_CHARACTERS = 1000; // of a logged method or target
 const escapeMethod = memoizeLast(escapeText);
 const escapeTarget = memoizeLast(escapeText);
 
-/** What a line says about a request. */
+/** What is logged about a request. */
 export interface AccessRecord {
   readonly client: string;
   readonly timestamp: string;
@@ -19,9 +19,9 @@ export interface AccessRecord {
 }
 
 /**
- * Wraps a handler so that every request is logged. A handler that throws is
- * logged with status 500, which the server then sends. Handlers are synchronous,
- * so every response that is sent has a line.
+ * Wraps a handler so that every request is logged, with status 500 if the handler
+ * throws, as the server then answers 500. Handlers are synchronous: a client that
+ * leaves cannot cancel the log line.
  *
  * @param log Receives each line, without a line end; must not throw.
  */

@@ -31,7 +31,7 @@ Serves a sensor reading as JSON over HTTP, at /datasensor.
 
 interface Flag {
   value?: string; // describes valid values, if the flag takes one
-  parse(value: string): Partial<Config> | undefined; // undefined if invalid
+  parse(value: string): Partial<Config> | false; // false if invalid
 }
 
 /** The flags that set something, by name. */
@@ -40,29 +40,26 @@ export const FLAGS: Record<string, Flag> = {
     value: "0.0.0.0, ::, 127.0.0.1, ::1 or localhost",
     // The program has no permission to listen on any other
     parse: (hostname) =>
-      /^(0\.0\.0\.0|::1?|127\.0\.0\.1|localhost)$/.test(hostname)
-        ? { hostname }
-        : undefined,
+      /^(0\.0\.0\.0|::1?|127\.0\.0\.1|localhost)$/.test(hostname) &&
+      { hostname },
   },
   "--port": {
     value: "a whole number from 0 to 65535",
     parse: (value) =>
-      /^\d+$/.test(value) && Number(value) <= 65535
-        ? { port: Number(value) }
-        : undefined,
+      /^\d+$/.test(value) && Number(value) <= 65535 &&
+      { port: Number(value) },
   },
   "--message": {
     value: "a text",
-    parse: (message) => message ? { message } : undefined,
+    parse: (message) => message !== "" && { message },
   },
   "--stdin": { parse: () => ({ stdin: true }) },
   "--json": { parse: () => ({ json: true }) },
   "--max-age": {
     value: "a number above 0, such as 15 or 0.5",
     parse: (value) =>
-      /^\d+(\.\d+)?$/.test(value) && Number(value) > 0
-        ? { maxAgeSeconds: Number(value) }
-        : undefined,
+      /^\d+(\.\d+)?$/.test(value) && Number(value) > 0 &&
+      { maxAgeSeconds: Number(value) },
   },
   "--cors": { parse: () => ({ cors: true }) },
   "--journal": { parse: () => ({ journal: true }) },

@@ -6,7 +6,7 @@ export const RESOURCE_PATH = "/datasensor"; // of the only resource
 export const DEFAULTS = {
   hostname: "0.0.0.0", // the address to listen on
   port: 5000, // the TCP port to listen on; 0 picks a free one
-  message: "Sensor data", // the text to serve, which stands for sensor data
+  message: "Sensor data", // the placeholder text to serve
   stdin: false, // whether to serve the last line of standard input instead
   json: false, // whether each of those lines is a JSON text
   maxAgeSeconds: Infinity, // how old the last line may be

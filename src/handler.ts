@@ -1,8 +1,8 @@
 // The resource: a request in, a response out.
 
-import { STATUS_TEXT } from "@std/http/status";
 import { RESOURCE_PATH } from "./config.ts";
 import { requestTarget } from "./request_target.ts";
+import { commonFields, type Fields, problemResponse } from "./responses.ts";
 import type { Reading, Sensor } from "./sensor.ts";
 
 /** Answers a request. */
@@ -11,7 +11,6 @@ export type Handler = (request: Request) => Response;
 const METHODS = "GET, HEAD, OPTIONS";
 const NOT_FOUND = `The only resource is ${RESOURCE_PATH}`;
 const READ_ONLY = "The resource is read-only: use GET, HEAD or OPTIONS";
-type Fields = Record<string, string>; // header fields by name
 
 /** Creates the handler of the only resource, `/datasensor`. */
 export function createHandler(sensor: Sensor, cors: boolean): Handler {
@@ -77,26 +76,4 @@ function optionsResponse(fields: Fields, cors: boolean): Response {
   };
   const headers = { ...fields, allow: METHODS, ...(cors && preflight) };
   return new Response(null, { status: 204, headers });
-}
-
-/** Returns the header fields that every response has. */
-export function commonFields(cors: boolean): Fields {
-  return {
-    // A cached response could be mistaken for a current one
-    "cache-control": "no-store",
-    "x-content-type-options": "nosniff",
-    ...(cors && { "access-control-allow-origin": "*" }),
-  };
-}
-
-/** Creates an error response with problem details (RFC 9457, section 3). */
-export function problemResponse(
-  status: 400 | 404 | 405 | 500 | 503,
-  detail: string,
-  fields: Fields,
-): Response {
-  const title = STATUS_TEXT[status];
-  const headers = { ...fields, "content-type": "application/problem+json" };
-  const body = { type: "about:blank", title, status, detail };
-  return Response.json(body, { status, headers });
 }

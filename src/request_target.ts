@@ -3,9 +3,9 @@
 import { memoizeLast } from "./memoize_last.ts";
 
 /**
- * Fast path: a single slash after `http://` must be the start of the path, so the
- * Host field contains none. Returns "" for any other URL, and for `localhost`,
- * which Deno substitutes for a missing or invalid field.
+ * Fast path: if there is only one slash after `http://`, it starts the path, and
+ * the Host field is valid. Returns "" for any other URL, and for `localhost`, which
+ * Deno substitutes for a missing or invalid field.
  */
 const plainTarget = memoizeLast((url: string) =>
   /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/.exec(url)?.[1] ?? ""
@@ -19,9 +19,9 @@ const AUTHORITY =
  * Returns the path and query of a request's target (RFC 9112, section 3.2), or
  * undefined if its host is invalid: then the path cannot be located.
  *
- * Deno concatenates the URL from `http://`, the client's Host field and target,
- * without validation. A target with an authority is the URL itself. `new URL`
- * would throw for some of them, and change the path of others.
+ * Deno builds the URL from `http://`, Host field and target without validation, so
+ * `http://x/y/z` can be Host `x` with `/y/z`, or the invalid Host `x/y` with `/z`.
+ * A target in absolute form is the URL itself. `new URL` would change some paths.
  */
 export function requestTarget(request: Request): string | undefined {
   const { url } = request;

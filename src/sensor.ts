@@ -1,4 +1,4 @@
-// The sensor: a fixed text, or the last line of standard input.
+// Sensor readings, and the sensor that takes them from standard input.
 
 import type { Logger } from "@std/log/logger";
 import type { Config } from "./config.ts";
@@ -7,10 +7,10 @@ import { delay } from "./delay.ts";
 /** A sensor reading. */
 export interface Reading {
   readonly json: string; // the text to serve
-  readonly time?: number; // of its arrival, in ms since the epoch
+  readonly time?: number; // when it arrived, in ms since the epoch
 }
 
-/** A sentence that says why there is no reading at the moment. */
+/** There is no reading at the moment; a sentence says why. */
 export type Unavailable = { readonly unavailable: string };
 
 /** Returns the current reading: the same object until the next one arrives. */
@@ -61,14 +61,14 @@ export function createInputSensor(
 }
 
 /**
- * Reads lines, which end with LF or CRLF, and yields as JSON the last one of
- * those that arrive together: the others could never be served. Skips blank
- * lines, and warns once of consecutive lines with the same problem.
+ * Reads lines that end with LF or CRLF. Yields readings as JSON, but only the last
+ * one of each read: the ones before it could never be served. Skips blank lines,
+ * and logs one warning for a run of lines with the same problem.
  */
 async function* readReadings(input: Input, isJson: boolean, logger: Logger) {
   const buffer = new Uint8Array(MAX_LINE_BYTES + 2); // with CRLF
   let length = 0; // of the incomplete line at the start of the buffer
-  let isTooLong = false; // whether that line is being dropped
+  let isTooLong = false; // whether that line is being dropped: length is 0
   let lastProblem = ""; // with the previous line
   const drop = (problem: string) => {
     if (problem !== lastProblem) logger.warn(`Dropping lines ${problem}`);

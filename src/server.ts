@@ -1,20 +1,20 @@
-// Deno.serve and its life: listen, report, recover, stop.
+// The life cycle of the server: listen, report, recover from failures, stop.
 
 import type { Logger } from "@std/log/logger";
 import type { Config } from "./config.ts";
 import { delay } from "./delay.ts";
-import { commonFields, problemResponse } from "./handler.ts";
+import { commonFields, problemResponse } from "./responses.ts";
 import { formatStartReport, ListenError } from "./startup.ts";
 
 const SHUTDOWN_TIMEOUT_MS = 1800; // for running requests
 const ACCEPT_RETRY_MS = 8; // after accept has failed
 const LISTEN_RETRY_MS = 200; // after listen has failed
-const REMINDER_MS = 60_000; // between two logs of the same failure
-const MEMORY_LIMIT_BYTES = 192e6; // far more than normal use takes
-const MEMORY_GROWTH_BYTES = 64e6; // above the lowest size since it listens
+const REMINDER_MS = 60_000; // before the same failure is logged again
+const MEMORY_LIMIT_BYTES = 192e6; // normal use takes less than 110 MB
+const MEMORY_GROWTH_BYTES = 64e6; // above the lowest use while it listens
 export const MEMORY_CHECK_MS = 1000; // an idle process should rarely wake up
 
-/** What the server uses of Deno; tests replace it. */
+/** The parts of the runtime that tests replace. */
 export const RUNTIME = {
   serve: Deno.serve,
   delay,
@@ -61,7 +61,7 @@ export async function runServer(
     }
   }
 
-  // Deno.serve stops for good when accept fails (EMFILE), so it is restarted
+  // Deno.serve stops for good when accept fails, as with EMFILE: restart it
   async function keepListening(): Promise<void> {
     const outage = trackOutages(logger, runtime);
     for (let isFirst = true; !signal.aborted; isFirst = false) {
@@ -110,8 +110,8 @@ function trackOutages(logger: Logger, runtime: typeof RUNTIME) {
 }
 
 /**
- * Throws when the process has grown too large. A single HTTP/2 connection can
- * take any amount of memory: Deno.serve keeps all empty DATA frames of a stream.
+ * Throws once the process uses too much memory, which a single HTTP/2 connection
+ * can achieve: Deno.serve keeps every empty DATA frame of a stream.
  */
 async function watchMemory(signal: AbortSignal, runtime: typeof RUNTIME) {
   let lowest = runtime.residentBytes();

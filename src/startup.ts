@@ -1,10 +1,10 @@
-// What the operator reads at the start: the addresses, or why there are none.
+// The start report: the addresses of the service, or why it cannot listen.
 
 import { RESOURCE_PATH } from "./config.ts";
 
 const OTHER_HOST = "Choose another address with --host, or omit it";
 
-/** Why Deno.serve throws and what to do about it, by the error's name. */
+/** Why Deno.serve failed and how to fix it, by the name of its error. */
 const REASONS: Record<string, string> = {
   AddrInUse: `another program uses the port
 Stop that program, or choose another port with --port`,
@@ -13,9 +13,8 @@ Stop that program, or choose another port with --port`,
 Choose port 1024 or higher with --port`,
 };
 
-/** The service cannot listen: a line says why, another one what to do. */
+/** The service cannot listen. The message has two lines: reason and fix. */
 export class ListenError extends Error {
-  /** Explains what Deno.serve threw. */
   constructor(cause: unknown, hostname: string, port: number) {
     const reason = REASONS[cause instanceof Error ? cause.name : ""] ??
       `${cause}\n${OTHER_HOST}`;
