@@ -1,12 +1,8 @@
 // deno-lint-ignore-file no-console -- it prints to the console by design
 
-/**
- * Compiles the service. The same sources, packages and Deno give the same
- * executable: Deno embeds the modification times of the files, so it compiles
- * copies whose times are fixed.
- *
- * @module
- */
+// Compiles the service. The same sources, packages and Deno give the same
+// executable: Deno embeds the modification times of the files, so it compiles
+// copies whose times are fixed.
 
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";

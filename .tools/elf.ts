@@ -1,8 +1,5 @@
-/**
- * Checks whether an executable suits the memory pages of every ARM kernel.
- *
- * @module
- */
+// Checks whether an executable can run on every ARM kernel, whatever the size of
+// its memory pages.
 
 /** The largest memory page of a 64-bit ARM processor. */
 const PAGE_BYTES = 64 * 1024;

@@ -1,8 +1,4 @@
-/**
- * Names the oldest Deno that is supported.
- *
- * @module
- */
+// The oldest supported version of Deno.
 
 /** The oldest Deno with which the service survives a flood of connections. */
 export const OLDEST_DENO = "2.8.3";

@@ -1,8 +1,4 @@
-/**
- * Adds types to the assertions in npm's deno-std that the tests use.
- *
- * @module
- */
+// Declares types for the assertions of npm's deno-std that the tests use.
 
 import * as std from "deno-std/assert/mod.js";
 

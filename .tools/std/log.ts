@@ -1,10 +1,5 @@
-/**
- * Stands in for `@std/log` where jsr.io cannot be reached. It is not a copy:
- * it has what this program uses of the modules base-handler and logger, written
- * to behave as they do, and nothing else of them.
- *
- * @module
- */
+// Stands in for `@std/log` where jsr.io cannot be reached. It is not a copy, but an
+// implementation of what the program uses of the modules base-handler and logger.
 
 const LEVELS = { NOTSET: 0, DEBUG: 10, INFO: 20, WARN: 30, ERROR: 40 };
 
@@ -18,7 +13,7 @@ export interface LogRecord {
   readonly levelName: string;
 }
 
-/** Takes records, from a level on, as text. */
+/** Formats and logs records of its level or above. */
 export abstract class BaseHandler {
   constructor(
     readonly levelName: LevelName,
@@ -33,7 +28,7 @@ export abstract class BaseHandler {
   abstract log(line: string): void;
 }
 
-/** Hands messages, from a level on, to its handlers. */
+/** Passes messages of its level or above to its handlers. */
 export class Logger {
   constructor(
     readonly loggerName: string,

@@ -1,21 +1,21 @@
 // deno-lint-ignore-file no-console -- it prints to the console by design
 
-/**
- * Prints the flags that make Deno take the `@std` packages from npm and
- * `.tools/std`, if they are neither cached nor available from jsr.io.
- *
- * It checks nothing else: if a package is missing or has been changed, the
- * command that the flags are for fails, and Deno says why.
- *
- * @module
- */
+// Prints the flags that make Deno take the `@std` packages from npm and
+// `.tools/std`, if they are neither cached nor available from jsr.io.
+//
+// It checks nothing else: if a package is missing or has been changed, the command
+// that uses the flags fails, and Deno says why. With `--fallback`, it prints the
+// flags in any case.
 
 import { isTooOld, OLDEST_DENO } from "../oldest_deno.ts";
 
-/** How long jsr.io may take to answer, in ms. */
+/** How long jsr.io may take to answer. */
 const TIMEOUT_MS = 5000;
 
-/** How long it may take before a notice is printed, in ms. */
+const FALLBACK_FLAGS =
+  "--import-map=.tools/std/import_map.json --lock=.tools/std/deno.lock";
+
+/** How long it may take before a notice is printed. */
 const NOTICE_DELAY_MS = 200;
 
 if (isTooOld(Deno.version.deno)) {
@@ -24,7 +24,9 @@ if (isTooOld(Deno.version.deno)) {
       `connections: use Deno ${OLDEST_DENO} or newer`,
   );
 }
-if (!await isCached()) {
+if (Deno.args.includes("--fallback")) {
+  console.log(FALLBACK_FLAGS);
+} else if (!await isCached()) {
   if (await isReachable(Deno.env.get("JSR_URL") || "https://jsr.io")) {
     console.error("Downloading the @std packages from jsr.io");
     await download();
@@ -32,9 +34,7 @@ if (!await isCached()) {
     console.error(
       "jsr.io cannot be reached: @std comes from npm and .tools/std",
     );
-    console.log(
-      "--import-map=.tools/std/import_map.json --lock=.tools/std/deno.lock",
-    );
+    console.log(FALLBACK_FLAGS);
   }
 }
 

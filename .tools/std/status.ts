@@ -1,8 +1,4 @@
-/**
- * Adds types to the status texts in npm's deno-std that the service uses.
- *
- * @module
- */
+// Declares types for the status texts of npm's deno-std that the service uses.
 
 import * as std from "deno-std/http/status.js";
 
