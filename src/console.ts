@@ -1,11 +1,11 @@
-// The logger, and how a record becomes text.
+// The logger, and the format of its records.
 
 import { BaseHandler } from "@std/log/base-handler";
 import type { LevelName, LogRecord } from "@std/log/base-handler";
 import { Logger } from "@std/log/logger";
 import { LineWriter, type Sink } from "./line_writer.ts";
 
-type ByLevel = Record<string, string>; // priorities as in sd-daemon(3)
+type ByLevel = Record<string, string>;
 const COLORS: ByLevel = { WARN: "\x1b[33m", ERROR: "\x1b[31m" };
 const PRIORITIES: ByLevel = { DEBUG: "<7>", WARN: "<4>", ERROR: "<3>" };
 
@@ -35,7 +35,7 @@ export function createConsole(sink: Sink, level: LevelName, style: Style) {
   return { logger, flush: () => writer.flush() };
 }
 
-/** Prefixes each line of a text with the priority of its level, in the journal. */
+/** Prefixes each line with its level's priority (sd-daemon(3)), for the journal. */
 export function withPriority(text: string, level: string, style: Style) {
   if (style !== "journal") return text;
   const priority = PRIORITIES[level] ?? "";

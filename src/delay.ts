@@ -1,4 +1,4 @@
-// A timer to await.
+// A timer as a promise.
 
 /**
  * Resolves after a time, in milliseconds.
