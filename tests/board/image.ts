@@ -7,7 +7,7 @@
  * @module
  */
 
-import { lacksCommand } from "../helpers/machine.ts";
+import { missingCommand } from "../helpers/machine.ts";
 import { output } from "../helpers/process.ts";
 
 /** The size of a board's memory pages, as in the names of its files. */
@@ -37,10 +37,10 @@ const COMMANDS = [
 const RECIPE = ["tests/board/image.sh", "tests/board/init"];
 
 /** Returns the reason to skip a test where no image can be made. */
-export async function lacksImage(): Promise<string | undefined> {
+export async function missingImage(): Promise<string | undefined> {
   if (Deno.uid() !== 0) return "only root can make the image of a board";
   for (const command of COMMANDS) {
-    const missing = await lacksCommand(command);
+    const missing = await missingCommand(command);
     if (missing) return missing;
   }
   for (const size of ["4k", "16k"] as const) {
@@ -105,6 +105,6 @@ async function exists(path: string): Promise<boolean> {
 }
 
 if (import.meta.main) {
-  const reason = await lacksImage();
+  const reason = await missingImage();
   console.log(reason ? `Skipped: ${reason}` : await getImages());
 }

@@ -2,12 +2,12 @@
 
 import { compile } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
-import { lacksCommand, testUnless } from "../helpers/machine.ts";
-import { lacksTerminal } from "../helpers/terminal.ts";
+import { missingCommand, testUnless } from "../helpers/machine.ts";
+import { missingTerminal } from "../helpers/terminal.ts";
 import { Board, type BoardKind } from "./board.ts";
 import { ATTACKS } from "./attacks.ts";
 import { BY_HAND } from "./by_hand.ts";
-import { getImages, lacksImage } from "./image.ts";
+import { getImages, missingImage } from "./image.ts";
 import { reset } from "./operations.ts";
 import { SENSOR } from "./sensor.ts";
 import { SERVICE } from "./service.ts";
@@ -15,10 +15,10 @@ import { SERVICE } from "./service.ts";
 const dist = await Folder.create();
 globalThis.addEventListener("unload", () => dist.remove());
 
-const reason = await lacksImage() ?? await lacksCommand("ssh") ??
-  lacksTerminal ?? await lacksExecutable();
+const reason = await missingImage() ?? await missingCommand("ssh") ??
+  missingTerminal ?? await missingExecutable();
 
-async function lacksExecutable(): Promise<string | undefined> {
+async function missingExecutable(): Promise<string | undefined> {
   const { code, stderr } = await compile("aarch64", dist.path);
   if (code !== 0) return `no executable for aarch64: ${stderr.trim()}`;
 }

@@ -3,8 +3,8 @@
 import { assertMatch } from "@std/assert";
 import { guideCommands } from "./examples.ts";
 import {
-  lacksCommand,
-  lacksNamespaces,
+  missingCommand,
+  missingNamespaces,
   testUnless,
 } from "../helpers/machine.ts";
 import { output, Process } from "../helpers/process.ts";
@@ -29,14 +29,14 @@ printf '[server]\\nhost-name=board\\n' |
 `;
 
 /** The reason to skip the test where no name ends in .local. */
-async function lacksMulticastNames(): Promise<string | undefined> {
+async function missingMulticastNames(): Promise<string | undefined> {
   const { code } = await output("grep", ["mdns", "/etc/nsswitch.conf"]);
   return code === 0 ? undefined : "libnss-mdns is not installed";
 }
 
 testUnless(
-  await lacksCommand("avahi-daemon", "avahi-browse", "dbus-daemon", "ip") ??
-    await lacksMulticastNames() ?? await lacksNamespaces(),
+  await missingCommand("avahi-daemon", "avahi-browse", "dbus-daemon", "ip") ??
+    await missingMulticastNames() ?? await missingNamespaces(),
   "avahi.service announces the board, and the guide's commands list and read it",
   async () => {
     const commands = await guideCommands("avahi-browse", {

@@ -3,7 +3,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { Board } from "./board.ts";
 import { guideCommands } from "./examples.ts";
-import { lacksCommand, testUnless } from "../helpers/machine.ts";
+import { missingCommand, testUnless } from "../helpers/machine.ts";
 import { type Output, output } from "../helpers/process.ts";
 
 /** What a client does when there is no reading. */
@@ -49,7 +49,7 @@ async function run(client: string, host: string): Promise<Output> {
 
 for (const { name, codes, stdout, stderr } of CLIENTS) {
   testUnless(
-    await lacksCommand(name),
+    await missingCommand(name),
     `the guide's ${name} command prints a reading, and fails when it is old or the board is down`,
     async () => {
       await using board = await Board.start();
@@ -69,7 +69,7 @@ for (const { name, codes, stdout, stderr } of CLIENTS) {
 }
 
 testUnless(
-  await lacksCommand(...CLIENTS.map(({ name }) => name)),
+  await missingCommand(...CLIENTS.map(({ name }) => name)),
   "the guide's commands give up on a board that accepts a connection and stays silent",
   async () => {
     using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });

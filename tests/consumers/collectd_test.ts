@@ -4,11 +4,11 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { Board } from "./board.ts";
 import { copyExample } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
-import { lacksCommand, testUnless } from "../helpers/machine.ts";
+import { missingCommand, testUnless } from "../helpers/machine.ts";
 import { freePort, get } from "../helpers/network.ts";
 import { Process } from "../helpers/process.ts";
 
-const lacksCollectd = await lacksCommand("collectd");
+const missingCollectd = await missingCommand("collectd");
 
 /** collectd with an example, on a host named monitor. */
 class Collectd extends Process {
@@ -62,7 +62,7 @@ Include "${file}"
 }
 
 testUnless(
-  lacksCollectd,
+  missingCollectd,
   "collectd.conf exports the reading, NaN instead of an old one, and nothing when the board is down",
   async () => {
     using folder = await Folder.create();
@@ -86,7 +86,7 @@ testUnless(
 );
 
 testUnless(
-  lacksCollectd,
+  missingCollectd,
   "collectd_json.conf exports a member of the reading, and nothing when it is old or the board is down",
   async () => {
     using folder = await Folder.create();
@@ -113,7 +113,7 @@ testUnless(
 
 for (const example of ["collectd.conf", "collectd_json.conf"]) {
   testUnless(
-    lacksCollectd,
+    missingCollectd,
     `${example} keeps collectd's interval at 10 s after a failure`,
     async () => {
       using folder = await Folder.create();

@@ -4,12 +4,12 @@ import { assertEquals } from "@std/assert";
 import { Board } from "./board.ts";
 import { copyExample, guideCommands } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
-import { lacksCommand, testUnless } from "../helpers/machine.ts";
+import { missingCommand, testUnless } from "../helpers/machine.ts";
 import { get } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
 
 testUnless(
-  await lacksCommand("goaccess"),
+  await missingCommand("goaccess"),
   "the guide's goaccess command counts the requests by status, client, day and hour",
   async () => {
     using folder = await Folder.create();

@@ -4,7 +4,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { Board } from "./board.ts";
 import { copyExample, guideCommands } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
-import { lacksCommand, testUnless } from "../helpers/machine.ts";
+import { missingCommand, testUnless } from "../helpers/machine.ts";
 import { freePort } from "../helpers/network.ts";
 import { output, Process } from "../helpers/process.ts";
 
@@ -90,7 +90,7 @@ class Loop extends Process {
 }
 
 testUnless(
-  await lacksCommand("mosquitto", "mosquitto_pub", "curl", "stdbuf"),
+  await missingCommand("mosquitto", "mosquitto_pub", "curl", "stdbuf"),
   "mosquitto.sh publishes each reading, and nothing when it is old or the board is down or silent",
   async () => {
     await using broker = await Broker.start();

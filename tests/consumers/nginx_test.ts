@@ -4,10 +4,14 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { Board } from "./board.ts";
 import { copyExample, guideCommands } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
-import { lacksAddress, lacksCommand, testUnless } from "../helpers/machine.ts";
+import {
+  missingAddress,
+  missingCommand,
+  testUnless,
+} from "../helpers/machine.ts";
 import { freePort, get } from "../helpers/network.ts";
 import { type Output, output, Process } from "../helpers/process.ts";
-import { lacksTerminal, Terminal } from "../helpers/terminal.ts";
+import { missingTerminal, Terminal } from "../helpers/terminal.ts";
 
 const PASSWORD = "correct horse";
 
@@ -120,9 +124,9 @@ async function typePassword(
 }
 
 testUnless(
-  await lacksCommand("nginx", "openssl", "curl") ?? lacksTerminal ??
-    lacksAddress("::1") ??
-    lacksAddress("127.0.0.2"),
+  await missingCommand("nginx", "openssl", "curl") ?? missingTerminal ??
+    missingAddress("::1") ??
+    missingAddress("127.0.0.2"),
   "nginx.conf serves the reading over HTTPS with a password, passes a 503 on, and answers 502 when the board is down",
   async () => {
     using folder = await Folder.create();

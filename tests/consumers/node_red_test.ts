@@ -2,10 +2,10 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { Board } from "./board.ts";
-import { dumpPage, lacksBrowser } from "../helpers/browser.ts";
+import { dumpPage, missingBrowser } from "../helpers/browser.ts";
 import { copyExample, guideCommands } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
-import { lacksCommand, testUnless } from "../helpers/machine.ts";
+import { missingCommand, testUnless } from "../helpers/machine.ts";
 import { freePort, get } from "../helpers/network.ts";
 import { Process } from "../helpers/process.ts";
 
@@ -41,10 +41,10 @@ class NodeRed extends Process {
   }
 }
 
-const lacksNodeRed = await lacksCommand("node-red");
+const missingNodeRed = await missingCommand("node-red");
 
 testUnless(
-  lacksNodeRed,
+  missingNodeRed,
   "node-red.json passes on each reading, and nothing when it is old or the board is down",
   async () => {
     using folder = await Folder.create();
@@ -70,7 +70,7 @@ testUnless(
 );
 
 testUnless(
-  lacksNodeRed,
+  missingNodeRed,
   "node-red.json passes on an object that the service answers with --json",
   async () => {
     using folder = await Folder.create();
@@ -86,7 +86,7 @@ testUnless(
 );
 
 testUnless(
-  lacksNodeRed ?? lacksBrowser,
+  missingNodeRed ?? missingBrowser,
   "node-red.json is a flow that Node-RED's editor shows",
   async () => {
     using folder = await Folder.create();

@@ -5,8 +5,8 @@ import { Board } from "./board.ts";
 import { copyExample } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
 import {
-  lacksCommand,
-  lacksNamespaces,
+  missingCommand,
+  missingNamespaces,
   testUnless,
 } from "../helpers/machine.ts";
 import { freePort, get } from "../helpers/network.ts";
@@ -136,11 +136,12 @@ interface Sample {
   value: [time: number, value: string];
 }
 
-const lacksBlackboxExporter = //
-  await lacksCommand("prometheus-blackbox-exporter") ?? await lacksNamespaces();
+const missingBlackboxExporter = //
+  await missingCommand("prometheus-blackbox-exporter") ??
+    await missingNamespaces();
 
 testUnless(
-  lacksBlackboxExporter,
+  missingBlackboxExporter,
   "blackbox_exporter.yml probes the board over IPv4, and fails for an old reading and a board that is down",
   async () => {
     using folder = await Folder.create();
@@ -164,7 +165,7 @@ testUnless(
 );
 
 testUnless(
-  lacksBlackboxExporter ?? await lacksCommand("prometheus"),
+  missingBlackboxExporter ?? await missingCommand("prometheus"),
   "prometheus.yml records the age of a reading, and alerts when it is too old or the board is down",
   async () => {
     const age = "datasensor_reading_age_seconds";
@@ -189,7 +190,7 @@ testUnless(
 );
 
 testUnless(
-  await lacksCommand("promtool"),
+  await missingCommand("promtool"),
   "prometheus_rules.yml alerts when a reading is older than 60 s, but not for other probes",
   async () => {
     using folder = await Folder.create();

@@ -1,10 +1,10 @@
 // A browser, without a window.
 
-import { lacksCommand } from "./machine.ts";
+import { missingCommand } from "./machine.ts";
 import { output } from "./process.ts";
 
 /** The reason to skip a test where there is no browser. */
-export const lacksBrowser = await lacksCommand("chromium");
+export const missingBrowser = await missingCommand("chromium");
 
 /** Opens a page in Chromium and returns what it shows, as HTML. */
 export async function dumpPage(url: string): Promise<string> {

@@ -24,7 +24,7 @@ export function skip(name: string, reason: string): void {
 }
 
 /** The reason to skip a test where a command is not installed. */
-export async function lacksCommand(
+export async function missingCommand(
   ...names: string[]
 ): Promise<string | undefined> {
   for (const name of names) {
@@ -34,14 +34,14 @@ export async function lacksCommand(
 }
 
 /** The reason to skip a test where a file does not exist. */
-export async function lacksFile(path: string): Promise<string | undefined> {
+export async function missingFile(path: string): Promise<string | undefined> {
   // Deno itself may read some files only with --allow-all
   const { code } = await output("test", ["-e", path]);
   return code === 0 ? undefined : `this machine has no ${path}`;
 }
 
 /** The reason to skip a test where an address, or its port, is not available. */
-export function lacksAddress(hostname: string, port = 0): string | undefined {
+export function missingAddress(hostname: string, port = 0): string | undefined {
   try {
     Deno.listen({ hostname, port }).close();
   } catch (error) {
@@ -68,7 +68,7 @@ export async function countDescriptors(pid: number): Promise<number> {
 }
 
 /** The reason to skip a test where namespaces cannot be created. */
-export async function lacksNamespaces(): Promise<string | undefined> {
+export async function missingNamespaces(): Promise<string | undefined> {
   const { code } = await output("sh", ["-c", "unshare --mount --net true"]);
   return code === 0 ? undefined : "namespaces cannot be created here";
 }

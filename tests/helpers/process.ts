@@ -130,7 +130,7 @@ export class Process implements AsyncDisposable {
   }
 
   /** Sends a signal, to it or its child, every 20 ms until its end. */
-  async insist(
+  async signalUntilExit(
     signal: Deno.Signal,
     pid = this.pid,
   ): Promise<Deno.CommandStatus> {

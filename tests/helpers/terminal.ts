@@ -1,11 +1,11 @@
 // Runs a program on its own terminal, with script(1).
 
-import { lacksCommand } from "./machine.ts";
+import { missingCommand } from "./machine.ts";
 import { Program } from "./program.ts";
 
 /** The reason to skip a test where script(1) cannot run. */
-export const lacksTerminal = Deno.build.os === "linux"
-  ? await lacksCommand("script")
+export const missingTerminal = Deno.build.os === "linux"
+  ? await missingCommand("script")
   : "script(1) has other flags here";
 
 /** The program on a terminal, with the exit code of what runs there. */
@@ -35,7 +35,7 @@ export class Terminal extends Program {
   }
 
   /** The process id of what runs on the terminal. */
-  get inner(): number {
+  get childPid(): number {
     return parseInt(this.stdout);
   }
 

@@ -1,11 +1,11 @@
 // Starts servers, puts them under load and measures them.
 
-import { lacksCommand } from "../helpers/machine.ts";
+import { missingCommand } from "../helpers/machine.ts";
 import { exchange, freePort, LAST_GET } from "../helpers/network.ts";
 import { output, Process } from "../helpers/process.ts";
 import { delay, within } from "../helpers/wait.ts";
 
-if (await lacksCommand("wrk")) throw new Error("Install the package wrk");
+if (await missingCommand("wrk")) throw new Error("Install the package wrk");
 
 /** A server on the first core, which logs to a file. */
 export class Server extends Process {
@@ -75,7 +75,7 @@ export class Server extends Process {
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {
-    await this.insist("SIGTERM"); // so that it can end its children
+    await this.signalUntilExit("SIGTERM"); // so that it can end its children
   }
 }
 

@@ -5,9 +5,9 @@ import { isTooOld } from "../../.tools/oldest_deno.ts";
 import { compile, COMPILER_VERSION } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
 import {
-  lacksAddress,
-  lacksCommand,
-  lacksNamespaces,
+  missingAddress,
+  missingCommand,
+  missingNamespaces,
   skip,
   testUnless,
 } from "../helpers/machine.ts";
@@ -25,7 +25,7 @@ async function prepare(processor: "aarch64" | "x86_64") {
   const emulator = isNative ? [] : [`qemu-${processor}-static`];
   const { code, stderr } = await compile(processor, folder.path);
   const cannotRun = code === 0
-    ? await lacksCommand(...emulator)
+    ? await missingCommand(...emulator)
     : `cannot compile for ${processor}: ${lastLine(stderr)}`;
   return { processor, file, run: [...emulator, file], isNative, cannotRun };
 }
@@ -56,7 +56,7 @@ const { processor, file, cannotRun } =
     { ...executables[0], cannotRun: "this machine needs another executable" };
 
 testUnless(
-  cannotRun ?? lacksAddress("::1"),
+  cannotRun ?? missingAddress("::1"),
   "an executable handles the flags as its sources do",
   async () => {
     for (const args of [["--help"], ["--version"], ["--host", "192.0.2.7"]]) {
@@ -89,7 +89,7 @@ testUnless(
 );
 
 testUnless(
-  cannotRun ?? await lacksNamespaces() ?? await lacksCommand("setpriv"),
+  cannotRun ?? await missingNamespaces() ?? await missingCommand("setpriv"),
   "an executable needs no other file and no place to write",
   async () => {
     // As nobody, in an empty folder, without HOME, on read-only file systems

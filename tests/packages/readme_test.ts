@@ -5,7 +5,7 @@ import project from "../../deno.json" with { type: "json" };
 import { HELP } from "../../src/command_line.ts";
 import { Folder } from "../helpers/files.ts";
 import { Guide } from "../helpers/guide.ts";
-import { lacksCommand, testUnless } from "../helpers/machine.ts";
+import { missingCommand, testUnless } from "../helpers/machine.ts";
 import { get } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
 import { command, Program } from "../helpers/program.ts";
@@ -54,7 +54,7 @@ testSensor("rtl_433", {
 }, '{"temperature_C": 21.50}');
 
 testUnless(
-  await lacksCommand("systemd-analyze"),
+  await missingCommand("systemd-analyze"),
   "the board's systemd units are valid, and the service is hardened",
   async () => {
     using folder = await Folder.create();

@@ -32,7 +32,7 @@ for (const lock of ["--lock=.tools/std/deno.lock", "--no-lock"]) {
   warmUps.push(await deno(["cache", "--quiet", map, lock, "main.ts"]));
 }
 const { npmCache } = JSON.parse((await deno(["info", "--json"])).stdout);
-const lacksFallback = warmUps.every(({ code }) => code === 0)
+const missingFallback = warmUps.every(({ code }) => code === 0)
   ? undefined
   : "the fallback's package is neither cached nor available from npm";
 
@@ -98,7 +98,7 @@ async function assertFallsBackAtOnce(clone: Clone) {
 }
 
 function testFallback(name: string, test: () => Promise<void>) {
-  testUnless(lacksFallback, `the fallback is used ${name}`, test);
+  testUnless(missingFallback, `the fallback is used ${name}`, test);
 }
 
 testFallback("at once where no host has the name, or listens", async () => {
@@ -190,9 +190,9 @@ Deno.test("a slow registry is used once, and no host is contacted after that", a
   assertEquals([code, usesFallback], [0, false]);
   // The imports of the tests are cached too
   const args = ["install", "--cached-only", "--entrypoint"];
-  for (const room of config.test.include) {
-    for await (const { name } of Deno.readDir(room)) {
-      if (name.endsWith("_test.ts")) args.push(`${room}/${name}`);
+  for (const folder of config.test.include) {
+    for await (const { name } of Deno.readDir(folder)) {
+      if (name.endsWith("_test.ts")) args.push(`${folder}/${name}`);
     }
   }
   const install = await deno(args, clone);
@@ -212,7 +212,7 @@ for (const usesFallback of [false, true]) {
     ? [FALLBACK_LOCK, ".tools/std/import_map.json", /(deno-std@)[^/]+/]
     : ["deno.lock", "deno.json", /(@std\/http@)[^"]+/];
   testUnless(
-    usesFallback ? lacksFallback : undefined,
+    usesFallback ? missingFallback : undefined,
     `a changed dependency does not change ${lock}`,
     async () => {
       await using clone = await createClone(usesFallback ? refuse : undefined);

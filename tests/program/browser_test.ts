@@ -1,18 +1,18 @@
 // What a browser shows, and what it lets a page of another origin read.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { dumpPage, lacksBrowser } from "../helpers/browser.ts";
+import { dumpPage, missingBrowser } from "../helpers/browser.ts";
 import { testUnless } from "../helpers/machine.ts";
 import { Program } from "../helpers/program.ts";
 
-testUnless(lacksBrowser, "Chromium shows the data in quotes", async () => {
+testUnless(missingBrowser, "Chromium shows the data in quotes", async () => {
   await using program = await Program.start();
   const page = await dumpPage(program.url);
   assertMatch(page, /<pre[^>]*>"Sensor data"<\/pre>/);
 });
 
 /** A page that shows what it can read, also after a preflight. */
-const PAGE = (url: string) =>
+const createPage = (url: string) =>
   `<p>reading</p><script type="module">
     const show = (text) => document.querySelector("p").textContent = text;
     try {
@@ -36,12 +36,12 @@ const PAGES: [can: string, args: string[], shown: string][] = [
 ];
 
 for (const [can, args, shown] of PAGES) {
-  testUnless(lacksBrowser, `a page of another origin ${can}`, async () => {
+  testUnless(missingBrowser, `a page of another origin ${can}`, async () => {
     await using program = await Program.start(args);
     const headers = { "content-type": "text/html" };
     await using site = Deno.serve(
       { hostname: "127.0.0.1", port: 0, onListen() {} },
-      () => new Response(PAGE(program.url), { headers }),
+      () => new Response(createPage(program.url), { headers }),
     );
     const page = await dumpPage(`http://127.0.0.1:${site.addr.port}/`);
     assertEquals(page.match(/<p>(.*)<\/p>/)?.[1], shown, page);

@@ -4,7 +4,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { CAPACITY_BYTES } from "../../src/line_writer.ts";
 import { Folder } from "../helpers/files.ts";
-import { lacksFile, testUnless } from "../helpers/machine.ts";
+import { missingFile, testUnless } from "../helpers/machine.ts";
 import { exchange, freePort } from "../helpers/network.ts";
 import { command, Program } from "../helpers/program.ts";
 
@@ -57,7 +57,7 @@ Deno.test("the program answers when the reader of its console is gone", async ()
 });
 
 testUnless(
-  await lacksFile("/dev/full"),
+  await missingFile("/dev/full"),
   "the program answers while the disk of its console is full",
   async () => {
     const port = freePort(); // the start report cannot be read

@@ -2,7 +2,11 @@
 // from answering, leaks a descriptor or forges a line.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { countDescriptors, lacksFile, testUnless } from "../helpers/machine.ts";
+import {
+  countDescriptors,
+  missingFile,
+  testUnless,
+} from "../helpers/machine.ts";
 import { exchange, LAST_GET, receive, send } from "../helpers/network.ts";
 import { Program } from "../helpers/program.ts";
 
@@ -24,7 +28,7 @@ function createRandom(seed: number): () => number {
   };
 }
 
-const SEEDS = [
+const TEMPLATES = [
   "GET /datasensor HTTP/1.1\nHost: board\n\n",
   "GET /datasensor HTTP/1.1\nHost: bad host^\n\n",
   "GET /datasensor HTTP/1.1\nHost: a/b?c#d\\e@f:g\n\n",
@@ -46,8 +50,9 @@ function malform(random: () => number): Uint8Array<ArrayBuffer> {
   if (random() < 0.2) {
     return Uint8Array.from({ length: Math.floor(random() * 300) }, byte);
   }
-  const seed = SEEDS[Math.floor(random() * SEEDS.length)]!;
-  const request = seed.slice(0, Math.ceil(random() * 1.5 * seed.length));
+  const template = TEMPLATES[Math.floor(random() * TEMPLATES.length)]!;
+  const length = Math.ceil(random() * 1.5 * template.length);
+  const request = template.slice(0, length);
   for (let changes = Math.floor(random() * 4); changes > 0; changes--) {
     request[Math.floor(random() * Math.min(request.length, 100))] = byte();
   }
@@ -86,7 +91,7 @@ const LINE =
   /^127\.0\.0\.1 - - \[[^\]]{20}\] "[!-~]+ ([!#-[\]-~]|\\["\\]|\\x[0-9a-f]{2})+(\\\.\.\.)? HTTP\/1\.1" (200|204|400|404|405) -$/;
 
 testUnless(
-  await lacksFile("/proc"), // where descriptors are counted
+  await missingFile("/proc"), // where descriptors are counted
   `the program answers after thousands of hostile requests (DATASENSOR_SEED=${SEED})`,
   async () => {
     await using program = await Program.start();

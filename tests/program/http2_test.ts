@@ -8,7 +8,7 @@ import {
   NO_WINDOW,
   request,
 } from "../helpers/http2.ts";
-import { lacksCommand, testUnless } from "../helpers/machine.ts";
+import { missingCommand, testUnless } from "../helpers/machine.ts";
 import { output } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
 import { within } from "../helpers/wait.ts";
@@ -16,14 +16,18 @@ import { within } from "../helpers/wait.ts";
 /** What a line says of the request and the response. */
 const summary = (line: string) => line.replace(/^127\.0\.0\.1 - .*?\] /, "");
 
-testUnless(await lacksCommand("nghttp"), "nghttp reads the data", async () => {
-  await using program = await Program.start();
-  const { stdout } = await output("nghttp", [program.url]);
-  assertEquals(stdout, '"Sensor data"');
-});
+testUnless(
+  await missingCommand("nghttp"),
+  "nghttp reads the data",
+  async () => {
+    await using program = await Program.start();
+    const { stdout } = await output("nghttp", [program.url]);
+    assertEquals(stdout, '"Sensor data"');
+  },
+);
 
 testUnless(
-  await lacksCommand("h2load"),
+  await missingCommand("h2load"),
   "the program logs each HTTP/2 request of h2load",
   async () => {
     await using program = await Program.start();

@@ -1,14 +1,14 @@
 // The program from its start to its end: what it prints, answers, logs, refuses.
 
 import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
-import { lacksAddress, testUnless } from "../helpers/machine.ts";
+import { missingAddress, testUnless } from "../helpers/machine.ts";
 import { exchange, get, LAST_GET } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
 import { command, preload, Program } from "../helpers/program.ts";
 import project from "../../deno.json" with { type: "json" };
 
 testUnless(
-  lacksAddress("0.0.0.0", 5000),
+  missingAddress("0.0.0.0", 5000),
   "the program serves the default port 5000, on all addresses",
   async () => {
     await using program = new Program(...command([]));
@@ -25,7 +25,7 @@ testUnless(
 
 for (const host of ["0.0.0.0", "::", "127.0.0.1", "::1", "localhost"]) {
   testUnless(
-    host.includes(":") ? lacksAddress("::1") : undefined,
+    host.includes(":") ? missingAddress("::1") : undefined,
     `the program answers at every address that it reports for ${host}`,
     async () => {
       await using program = await Program.start(["--host", host]);

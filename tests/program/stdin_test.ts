@@ -2,11 +2,11 @@
 
 import { assertEquals } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
-import { lacksFile, residentMemory, testUnless } from "../helpers/machine.ts";
+import { missingFile, residentMemory, testUnless } from "../helpers/machine.ts";
 import { get } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
 import { command, Program } from "../helpers/program.ts";
-import { lacksTerminal, Terminal } from "../helpers/terminal.ts";
+import { missingTerminal, Terminal } from "../helpers/terminal.ts";
 
 const ENDED = "WARN The input has ended: no new readings will arrive";
 const NOTHING = "The sensor has sent no reading yet";
@@ -106,7 +106,7 @@ for (const [input, redirection, reading] of INPUTS) {
 }
 
 testUnless(
-  lacksTerminal,
+  missingTerminal,
   "the program serves a line that is typed",
   async () => {
     const run = command(["--port", "0", "--stdin"]).flat();
@@ -120,7 +120,7 @@ testUnless(
 );
 
 testUnless(
-  await lacksFile("/proc/self/status"),
+  await missingFile("/proc/self/status"),
   "the program drops an endless line in bounded memory",
   async () => {
     await using program = await startWithPipe();

@@ -99,7 +99,7 @@ Deno.test("the program exits at once on a second signal, but not within 0.5 s", 
     const start = performance.now();
     program.kill(first);
     // Repeated, as a task runner repeats the Ctrl+C of a terminal
-    const { signal } = await program.insist(second);
+    const { signal } = await program.signalUntilExit(second);
     assertEquals(signal, second);
     durations.push(performance.now() - start);
   }

@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
-import { lacksCommand, testUnless } from "../helpers/machine.ts";
+import { missingCommand, testUnless } from "../helpers/machine.ts";
 import {
   exchange,
   HALF_BODY,
@@ -11,7 +11,7 @@ import {
   waitUntilClosed,
 } from "../helpers/network.ts";
 import { command, Program } from "../helpers/program.ts";
-import { lacksTerminal, Terminal } from "../helpers/terminal.ts";
+import { missingTerminal, Terminal } from "../helpers/terminal.ts";
 import { waitFor } from "../helpers/wait.ts";
 
 const RUN = command(["--port", "0"]).flat();
@@ -23,7 +23,7 @@ const COLORS: [does: string, NO_COLOR: string, expected: string][] = [
 ];
 
 for (const [does, NO_COLOR, expected] of COLORS) {
-  testUnless(lacksTerminal, `the program ${does}`, async () => {
+  testUnless(missingTerminal, `the program ${does}`, async () => {
     const run = [...RUN, "--stdin"];
     await using program = new Terminal(run, "</dev/null", { NO_COLOR });
     assertEquals(await program.waitForLines(1), [expected]);
@@ -31,7 +31,7 @@ for (const [does, NO_COLOR, expected] of COLORS) {
 }
 
 testUnless(
-  lacksTerminal,
+  missingTerminal,
   "the program colors nothing in a file, even if it was started on a terminal",
   async () => {
     using folder = await Folder.create();
@@ -56,7 +56,7 @@ async function sendRequests(port: number): Promise<void> {
 }
 
 testUnless(
-  lacksTerminal,
+  missingTerminal,
   "the task start shuts down cleanly after Ctrl+C, which arrives twice",
   async () => {
     const run = [Deno.execPath(), "task", "-q", "start", "--port", "0"];
@@ -70,7 +70,7 @@ testUnless(
 );
 
 testUnless(
-  lacksTerminal,
+  missingTerminal,
   "the program shuts down cleanly on SIGHUP if its standard output is a terminal",
   async () => {
     await using program = new Terminal(RUN, "</dev/null 2>/dev/null");
@@ -79,7 +79,10 @@ testUnless(
     await program.waitForLines(1);
     await sendRequests(program.port);
     // Again and again while the program waits for the body
-    assertEquals((await program.insist("SIGHUP", program.inner)).code, 0);
+    assertEquals(
+      (await program.signalUntilExit("SIGHUP", program.childPid)).code,
+      0,
+    );
     assertEquals(program.lines.length, 1 + REQUESTS);
   },
 );
@@ -104,7 +107,7 @@ const STREAMS = { input: "2>&1", error: "</dev/null" };
 
 for (const [stream, redirection] of Object.entries(STREAMS)) {
   testUnless(
-    lacksTerminal,
+    missingTerminal,
     `the program shuts down cleanly when the terminal of its standard ${stream} is closed`,
     async () => {
       using folder = await Folder.create();
@@ -120,7 +123,7 @@ for (const [stream, redirection] of Object.entries(STREAMS)) {
 }
 
 testUnless(
-  lacksTerminal ?? await lacksCommand("nohup"),
+  missingTerminal ?? await missingCommand("nohup"),
   "the program keeps running under nohup when its terminal is closed",
   async () => {
     using folder = await Folder.create();
@@ -131,7 +134,7 @@ testUnless(
     terminal.close();
     await terminal.ended;
     await sendRequests(port);
-    Deno.kill(terminal.inner, "SIGTERM");
+    Deno.kill(terminal.childPid, "SIGTERM");
     await waitForLines(log, 2 * REQUESTS);
   },
 );

@@ -7,7 +7,7 @@ import { preload, Program, WITH_FULL_STDERR } from "../helpers/program.ts";
 const COUNT = 500;
 
 /** Makes the program fail on SIGUSR1. */
-const FAIL = (statement: string) =>
+const failWith = (statement: string) =>
   preload(`Deno.addSignalListener("SIGUSR1", () => {
     const error = new TypeError("Unforeseen");
     ${statement};
@@ -30,7 +30,7 @@ for (const [kind, statement] of Object.entries(STATEMENTS)) {
     Deno.test(`the program logs every line and exits with 1 after ${kind} with ${flag} (standard error is ${stderr})`, async () => {
       await using program = await Program.start(["--stdin", flag], {
         wrap: ["sh", "-c", script, "sh"],
-        flags: [FAIL(statement)],
+        flags: [failWith(statement)],
         hasInput: true, // a pending read
       });
       const isAll = (text: string) => text.split("HTTP/1.1 503").length > COUNT;
