@@ -40,10 +40,14 @@ for (const [url, host, target] of URLS) {
   });
 }
 
-const VALID = ["", "B.local.", "b:80", "b:", "[::1]:80", "[fe80::1%25eth0]"];
-VALID.push("a%C3%a9b", "!$&'()*+,;=-._~");
-const INVALID = ["b x", "b?", "b#", "b\\", 'b"', "b%zz", "u@b", "::1", "[]"];
-INVALID.push("b:80:90", "b:http", "bÃ©", "b/", "b/datasensor?", "/", "b, c");
+const VALID = [
+  ...["", "B.local.", "b:80", "b:", "a%C3%a9b", "!$&'()*+,;=-._~"],
+  ...["[::1]:80", "[fe80::1%25eth0]"],
+];
+const INVALID = [
+  ...["b x", "b?", "b#", "b\\", 'b"', "bÃ©", "b%zz", "u@b", "b, c"],
+  ...["::1", "[]", "b:80:90", "b:http", "b/", "b/datasensor?", "/"],
+];
 
 for (const host of [...VALID, ...INVALID]) {
   const isValid = VALID.includes(host);
