@@ -1,9 +1,9 @@
-// A browser, without a window.
+// Opens pages in a headless browser.
 
 import { missingCommand } from "./machine.ts";
 import { output } from "./process.ts";
 
-/** The reason to skip a test where there is no browser. */
+/** The reason to skip a test if Chromium is not installed. */
 export const missingBrowser = await missingCommand("chromium");
 
 /** Opens a page in Chromium and returns what it shows, as HTML. */
@@ -13,7 +13,7 @@ export async function dumpPage(url: string): Promise<string> {
     "--no-sandbox",
     "--disable-gpu",
     "--disable-background-networking",
-    "--virtual-time-budget=10000", // for the requests of its scripts
+    "--virtual-time-budget=10000", // lets scripts finish their requests
     "--dump-dom",
     url,
   ]);

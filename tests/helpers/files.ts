@@ -5,11 +5,11 @@ import { output } from "./process.ts";
 /** A temporary folder. */
 export class Folder implements Disposable {
   static async create(): Promise<Folder> {
-    // Its real path, as the system's temporary folder may be a link
+    // The system's temporary folder may be a symbolic link
     return new Folder(await Deno.realPath(await Deno.makeTempDir()));
   }
 
-  /** Creates one with a copy of the files that the tasks use. */
+  /** Creates a folder with a copy of the files that the tasks use. */
   static async ofProject(): Promise<Folder> {
     const folder = await Folder.create();
     const { code, stderr } = await output("sh", [
@@ -24,7 +24,7 @@ export class Folder implements Disposable {
 
   private constructor(readonly path: string) {}
 
-  /** The names of its entries. */
+  /** Returns the names of its entries. */
   names(): string[] {
     return [...Deno.readDirSync(this.path)].map(({ name }) => name);
   }

@@ -1,18 +1,18 @@
-// HTTP/2 as bytes (RFC 9113), for what no client library would send.
+// Encodes HTTP/2 frames (RFC 9113), to send what no client library would.
 
 import { send } from "./network.ts";
 
-// Of frames (RFC 9113, section 6)
+// Frame types and flags (RFC 9113, section 6)
 const TYPE = { DATA: 0, HEADERS: 1, RST_STREAM: 3, SETTINGS: 4 };
 const FLAG = { END_STREAM: 0x1, END_HEADERS: 0x4 };
 
-/** The setting INITIAL_WINDOW_SIZE 0: the client takes no data. */
+/** The setting INITIAL_WINDOW_SIZE 0: the server may not send any data. */
 export const NO_WINDOW = [0, 4, 0, 0, 0, 0];
 
-/** Header fields by name; each of their characters is one byte. */
+/** Header fields by name. Each character stands for one byte. */
 export type Fields = Record<string, string | undefined>;
 
-/** The fields of a request, where no others are given. */
+/** The default fields of a request. */
 const REQUEST: Fields = {
   ":method": "GET",
   ":scheme": "http",
@@ -23,7 +23,7 @@ const REQUEST: Fields = {
 /**
  * Encodes a request without a body.
  *
- * @param fields Change or, where undefined, omit those of `GET /datasensor`.
+ * @param fields Replace those of `GET /datasensor`; undefined omits a field.
  * @param more Bytes to append to the encoded fields.
  */
 export function request(stream: number, fields?: Fields, more: number[] = []) {
@@ -31,19 +31,19 @@ export function request(stream: number, fields?: Fields, more: number[] = []) {
   return frame(TYPE.HEADERS, FLAG.END_STREAM | FLAG.END_HEADERS, stream, block);
 }
 
-/** Encodes that a client cancels a request. */
+/** Encodes a frame that cancels a request. */
 export function cancel(stream: number) {
   return frame(TYPE.RST_STREAM, 0, stream, [0, 0, 0, 8]); // CANCEL
 }
 
-/** Encodes fields, each as a literal that is not indexed (RFC 7541, 6.2.2). */
+/** Encodes fields as literals without indexing (RFC 7541, section 6.2.2). */
 function encodeFields(fields?: Fields): number[] {
   return Object.entries({ ...REQUEST, ...fields }).flatMap(([name, value]) =>
     value === undefined ? [] : [0, ...encodeText(name), ...encodeText(value)]
   );
 }
 
-/** Encodes a text of less than 127 bytes (RFC 7541, section 5.2). */
+/** Encodes a text of fewer than 127 bytes (RFC 7541, section 5.2). */
 function encodeText(text: string): number[] {
   return [text.length, ...Array.from(text, (char) => char.charCodeAt(0))];
 }
@@ -59,7 +59,7 @@ function frame(type: number, flags: number, stream: number, payload: number[]) {
   return bytes;
 }
 
-/** A client's connection that begins with HTTP/2, without an upgrade. */
+/** A connection that uses HTTP/2 from the start, without an upgrade. */
 export class Http2Connection implements Disposable {
   /** Resolves when the connection ends. What the server sends is discarded. */
   readonly ended: Promise<void>;
@@ -81,18 +81,18 @@ export class Http2Connection implements Disposable {
     try {
       while (await this.connection.read(buffer) !== null);
     } catch {
-      // It was reset, or closed here
+      // The server has reset it, or this client has closed it
     }
   }
 
-  /** Sends frames together. */
+  /** Sends frames back to back. */
   async send(...frames: BlobPart[]): Promise<void> {
     await send(this.connection, await new Blob(frames).bytes());
   }
 
   /**
-   * Sends a request with a body of empty DATA frames, until the server closes the
-   * connection: Deno keeps each frame, as some 240 bytes.
+   * Sends a request with empty DATA frames as its body, until the server closes
+   * the connection. Deno keeps about 240 bytes for each frame.
    */
   async sendEmptyFrames(method: string, count: number): Promise<void> {
     const fields = encodeFields({ ":method": method });

@@ -1,10 +1,10 @@
-// What this machine has, and what it reveals about a process.
+// Finds out what this machine offers, and what a process uses.
 
 import { output } from "./process.ts";
 
 /**
- * Declares a test, or skips it for a reason. In CI (`CI` is set) nothing is
- * skipped: the test fails with the reason.
+ * Declares a test, which is skipped if there is a reason. In CI (`CI` is set),
+ * it fails with the reason instead.
  */
 export function testUnless(
   reason: string | undefined,
@@ -23,7 +23,7 @@ export function skip(name: string, reason: string): void {
   Deno.test.ignore(`${name} (skipped: ${reason})`, () => {});
 }
 
-/** The reason to skip a test where a command is not installed. */
+/** Returns the reason to skip a test if a command is not installed. */
 export async function missingCommand(
   ...names: string[]
 ): Promise<string | undefined> {
@@ -33,14 +33,14 @@ export async function missingCommand(
   }
 }
 
-/** The reason to skip a test where a file does not exist. */
+/** Returns the reason to skip a test if a file does not exist. */
 export async function missingFile(path: string): Promise<string | undefined> {
-  // Deno itself may read some files only with --allow-all
+  // Deno reads some system files only with --allow-all
   const { code } = await output("test", ["-e", path]);
   return code === 0 ? undefined : `this machine has no ${path}`;
 }
 
-/** The reason to skip a test where an address, or its port, is not available. */
+/** Returns the reason to skip a test if an address or port is not available. */
 export function missingAddress(hostname: string, port = 0): string | undefined {
   try {
     Deno.listen({ hostname, port }).close();
@@ -56,9 +56,9 @@ export async function residentMemory(pid: number): Promise<number> {
 }
 
 /**
- * Returns how many file descriptors a process has open.
+ * Returns the number of file descriptors that a process has open.
  *
- * @throws {Error} If it cannot count them, as when the process has ended.
+ * @throws {Error} If the process has ended, or they cannot be counted.
  */
 export async function countDescriptors(pid: number): Promise<number> {
   const { code, stdout, stderr } = await output("ls", [`/proc/${pid}/fd`]);
@@ -67,7 +67,7 @@ export async function countDescriptors(pid: number): Promise<number> {
   return count;
 }
 
-/** The reason to skip a test where namespaces cannot be created. */
+/** Returns the reason to skip a test if namespaces cannot be created. */
 export async function missingNamespaces(): Promise<string | undefined> {
   const { code } = await output("sh", ["-c", "unshare --mount --net true"]);
   return code === 0 ? undefined : "namespaces cannot be created here";

@@ -1,9 +1,8 @@
-// Requests as bytes, and the sockets that carry them: what a client does that no
-// HTTP client would.
+// Sends requests over raw sockets, to do what no HTTP client would.
 
 import { DEADLINE_MS, waitFor, within } from "./wait.ts";
 
-/** A GET without its end. */
+/** An unfinished GET. */
 export const HALF_HEADER = "GET /datasensor HTTP/1.1\r\nHost: board\r\n";
 
 /** A GET after which the connection stays open. */
@@ -12,7 +11,7 @@ export const GET = `${HALF_HEADER}\r\n`;
 /** A GET after which the server closes the connection. */
 export const LAST_GET = `${HALF_HEADER}Connection: close\r\n\r\n`;
 
-/** A POST that is answered, but whose body does not end. */
+/** A POST that is answered although its body is unfinished. */
 export const HALF_BODY = "POST /datasensor HTTP/1.1\r\nHost: board\r\n" +
   "Content-Length: 9\r\n\r\n{";
 
@@ -24,13 +23,13 @@ export function get(
   return fetch(url, { signal: AbortSignal.timeout(DEADLINE_MS), ...options });
 }
 
-/** Finds a free port, for a program that does not report its own. */
+/** Finds a free port, for a program that does not report which one it uses. */
 export function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return listener.addr.port;
 }
 
-/** Sends all of a text or of bytes. */
+/** Sends all of the data. */
 export async function send(
   connection: Deno.Conn,
   data: string | Uint8Array,
@@ -51,7 +50,7 @@ export async function open(port: number, request: string): Promise<Deno.Conn> {
 }
 
 /**
- * Reads from a connection until the server closes it, or until a condition.
+ * Reads from a connection until the server closes it, or a condition is met.
  *
  * @throws {Error} If the connection breaks.
  */
@@ -74,8 +73,8 @@ export async function receive(
 }
 
 /**
- * Sends bytes over a new connection and returns what the server sends until it
- * closes the connection, or until a condition.
+ * Sends a request over a new connection, and reads until the server closes it,
+ * or a condition is met.
  *
  * @throws {Error} If the connection breaks.
  */
@@ -86,7 +85,7 @@ export async function exchange(
 ): Promise<string> {
   const to = typeof address === "number" ? { port: address } : address;
   using connection = await Deno.connect(to);
-  // Not awaited: the server can answer, and close, before it has read all
+  // Not awaited: the server may answer and close before it has read everything
   send(connection, request).catch(() => {});
   return await receive(connection, until);
 }

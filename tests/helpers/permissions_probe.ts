@@ -1,4 +1,4 @@
-// Runs with the service's flags in place of main.ts: tries what the service must
+// Runs instead of main.ts with the service's flags: tries what the service must
 // not be permitted to do, and prints what was permitted.
 
 const ATTEMPTS: Record<string, () => unknown> = {
@@ -8,7 +8,7 @@ const ATTEMPTS: Record<string, () => unknown> = {
   "read the environment": () => Deno.env.get("PATH"),
   "start a process": () => new Deno.Command("true").outputSync(),
   "connect to another host": () =>
-    // Loopback, so that nothing leaves this machine if it is permitted
+    // Loopback, so that nothing leaves this machine even if permitted
     Deno.connect({ hostname: "127.0.0.2", port: 9 }),
   "look up a host name": () => Deno.resolveDns("localhost", "A"),
   "load a library": () => Deno.dlopen("libc.so.6", {}),

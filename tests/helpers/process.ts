@@ -1,11 +1,11 @@
-// Runs commands, and ends them.
+// Runs commands and ends them.
 
 import { DEADLINE_MS, delay, waitFor, within } from "./wait.ts";
 
-/** How long a command may take: one that should exit could serve instead. */
+/** How long a command may take, in case one that should exit keeps running. */
 const COMMAND_DEADLINE_MS = 120_000;
 
-// The tests only use this machine's servers, never through a proxy
+// The tests only use servers on this machine, and never a proxy
 for (const name of ["NO_PROXY", "no_proxy"]) {
   const others = Deno.env.get(name)?.split(",") ?? [];
   const hosts = new Set([...others, "127.0.0.1", "::1", "localhost"]);
@@ -24,9 +24,9 @@ export interface Output {
 export interface ProcessOptions {
   cwd?: string;
   env?: Record<string, string>;
-  /** Whether it starts other processes, which must end with it. */
+  /** Whether it starts processes that must end with it. */
   startsOthers?: boolean;
-  /** Whether {@linkcode Process.write} feeds it; its input is empty otherwise. */
+  /** Whether {@linkcode Process.write} feeds its input, otherwise empty. */
   hasInput?: boolean;
 }
 
@@ -47,7 +47,7 @@ export class Process implements AsyncDisposable {
   /** What it has printed so far. */
   stdout = "";
   stderr = "";
-  /** How long to wait after each piece of its output; Infinity reads no more. */
+  /** How long to pause after each chunk of output; Infinity stops reading. */
   readDelayMs = 0;
   /** Resolves when it has ended, even if some of its output is unread. */
   readonly ended: Promise<Deno.CommandStatus>;
@@ -64,7 +64,7 @@ export class Process implements AsyncDisposable {
       args,
       cwd,
       env: { NO_COLOR: "1", ...env },
-      detached: startsOthers, // they become a process group
+      detached: startsOthers, // makes them one process group
       stdin: hasInput ? "piped" : "null",
       stdout: "piped",
       stderr: "piped",
@@ -80,7 +80,7 @@ export class Process implements AsyncDisposable {
     const stream = this.#child[name].pipeThrough(new TextDecoderStream());
     for await (const text of stream) {
       this[name] += text;
-      // In steps, as a test can shorten it meanwhile
+      // In steps, because a test may shorten the delay meanwhile
       for (let ms = 0; ms < this.readDelayMs; ms += 5) await delay(5);
     }
   }
@@ -94,7 +94,7 @@ export class Process implements AsyncDisposable {
     await this.#input?.write(new TextEncoder().encode(text));
   }
 
-  /** Waits for a condition; fails, with what it printed, if it has ended. */
+  /** Waits for a condition. Throws its output if it ends first. */
   async waitFor(condition: () => boolean | Promise<boolean>): Promise<void> {
     await waitFor(async () => {
       const status = this.#status;
@@ -112,15 +112,15 @@ export class Process implements AsyncDisposable {
     this.#child.kill(signal);
   }
 
-  /** Waits for its end, but not longer than a limit, and reads the rest. */
+  /** Waits until it ends, up to a limit in ms, and reads all its output. */
   async end(limit = DEADLINE_MS): Promise<Deno.CommandStatus> {
-    const explain = () => `it runs for over ${limit} ms: ${this.#printed()}`;
+    const explain = () => `it still runs after ${limit} ms: ${this.#printed()}`;
     await within(this.ended, explain, limit);
     this.readDelayMs = 0;
-    return await within(this.#done, () => "others hold its output open");
+    return await within(this.#done, () => "its output stays open");
   }
 
-  /** Sends a signal, and waits for its end. */
+  /** Sends a signal, and waits until it ends. */
   async stop(
     signal: Deno.Signal = "SIGTERM",
     limit?: number,
@@ -129,7 +129,7 @@ export class Process implements AsyncDisposable {
     return await this.end(limit);
   }
 
-  /** Sends a signal, to it or its child, every 20 ms until its end. */
+  /** Sends a signal, to it or its child, every 20 ms until it ends. */
   async signalUntilExit(
     signal: Deno.Signal,
     pid = this.pid,

@@ -1,9 +1,9 @@
-// Starts the program as a process, as its users do.
+// Starts the program as its users do.
 
 import { exchange, LAST_GET } from "./network.ts";
 import { output, Process, type ProcessOptions } from "./process.ts";
 
-/** The flags of Deno that `deno task start` uses. */
+/** The Deno flags that `deno task start` uses. */
 export const FLAGS = (await output(Deno.execPath(), ["task", "-q", "_flags"]))
   .stdout.trim().split(/\s+/);
 
@@ -11,9 +11,9 @@ export const FLAGS = (await output(Deno.execPath(), ["task", "-q", "_flags"]))
 const EXECUTABLE = Deno.env.get("DATASENSOR_EXECUTABLE");
 
 /**
- * The command that runs the program, for {@linkcode output} and the like.
+ * Returns the command that runs the program, as {@linkcode output} takes it.
  *
- * @param flags Further flags for Deno.
+ * @param flags More flags for Deno.
  */
 export function command(
   args: string[],
@@ -23,7 +23,7 @@ export function command(
   return [Deno.execPath(), ["run", ...FLAGS, ...flags, "main.ts", ...args]];
 }
 
-/** Returns the flag of Deno that runs code before the program. */
+/** Returns the Deno flag that runs code before the program. */
 export function preload(code: string): string {
   return `--preload=data:text/javascript,${encodeURIComponent(code)}`;
 }
@@ -37,7 +37,7 @@ export const WITH_FULL_STDERR = `
   dd if=/dev/zero of=/dev/fd/3 bs=4096 oflag=nonblock 2>/dev/null
   exec "$@" 2>&3 3>&-`;
 
-/** The started program. */
+/** The running program. */
 export class Program extends Process {
   /** Starts it on a free port and waits until it listens. */
   static async start(
@@ -65,7 +65,7 @@ export class Program extends Process {
     return Array.from(matches, ([, address]) => address!);
   }
 
-  /** The first of them. */
+  /** The first address in the start report. */
   get url(): string {
     return this.addresses[0]!;
   }
@@ -80,7 +80,7 @@ export class Program extends Process {
       .slice(0, -1) ?? [];
   }
 
-  /** Waits for the end of the start report. */
+  /** Waits until the start report is complete. */
   async listening(): Promise<void> {
     await this.waitFor(() => this.stdout.includes("Press CTRL+C"));
   }
@@ -100,7 +100,7 @@ export class Program extends Process {
     );
   }
 
-  /** Waits for a number of lines and returns them. */
+  /** Waits until it has logged a number of lines, and returns all lines. */
   async waitForLines(count: number): Promise<string[]> {
     await this.waitFor(() => this.lines.length >= count);
     return this.lines;

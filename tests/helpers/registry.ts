@@ -1,13 +1,13 @@
-// Registries of JSR packages, on loopback.
+// JSR registries on loopback.
 
 import { createHash } from "node:crypto";
 import { STATUS_TEXT } from "@std/http/status";
 
 const LOG = await Deno.readTextFile(".tools/std/log.ts");
 
-/** What the program uses of each package. */
+/** The modules of each package that the program uses. */
 const MODULES: Record<string, Record<string, string>> = {
-  "@std/assert": { ".": "" }, // is downloaded only
+  "@std/assert": { ".": "" }, // only downloaded
   "@std/http": {
     "./status": `export const STATUS_TEXT = ${JSON.stringify(STATUS_TEXT)};`,
   },
@@ -20,8 +20,8 @@ export type Answer = (path: string) => Response | Promise<Response>;
 /**
  * Creates packages with the names and versions in deno.lock.
  *
- * @returns `answer`, which finds their files or answers 404, and `lock`, the
- * text of deno.lock with their integrity.
+ * @returns `answer`, which serves their files or answers 404, and `lock`, the
+ * text of deno.lock with their checksums.
  */
 export async function createPackages() {
   const files = new Map<string, string>();
@@ -54,7 +54,7 @@ function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** A server that answers, and counts the requests. */
+/** A server that counts its requests. */
 export class Registry implements AsyncDisposable {
   requests = 0;
   readonly url: string;

@@ -3,18 +3,18 @@
 import { missingCommand } from "./machine.ts";
 import { Program } from "./program.ts";
 
-/** The reason to skip a test where script(1) cannot run. */
+/** The reason to skip a test if script(1) cannot run. */
 export const missingTerminal = Deno.build.os === "linux"
   ? await missingCommand("script")
   : "script(1) has other flags here";
 
-/** The program on a terminal, with the exit code of what runs there. */
+/** The program on a terminal. Its exit code is that of the command. */
 export class Terminal extends Program {
   /**
-   * Runs a command on a terminal, which first shows the process id. To press
-   * keys, write to it.
+   * Runs a command on a terminal, which first shows the process id. Writing to
+   * the process presses keys.
    *
-   * @param redirection The shell's, for streams that are not the terminal.
+   * @param redirection Shell redirections of streams away from the terminal.
    */
   constructor(
     command: string[],
@@ -24,7 +24,7 @@ export class Terminal extends Program {
     const words = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`);
     super("script", [
       "-qec",
-      // As without a terminal: lines end with LF, and no key is echoed
+      // Lines end with LF and no key is echoed, as without a terminal
       `stty -echo -onlcr; echo $$; exec ${words.join(" ")} ${redirection}`,
       "/dev/null",
     ], {
@@ -34,12 +34,12 @@ export class Terminal extends Program {
     });
   }
 
-  /** The process id of what runs on the terminal. */
+  /** The process id of the command on the terminal. */
   get childPid(): number {
     return parseInt(this.stdout);
   }
 
-  /** Closes the terminal, as its window would. */
+  /** Closes the terminal, as closing its window would. */
   close(): void {
     this.kill("SIGKILL");
   }

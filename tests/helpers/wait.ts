@@ -11,7 +11,7 @@ export function delay(milliseconds: number): Promise<void> {
 /**
  * Waits for a condition.
  *
- * @param explain Returns what to know if it is not met in time.
+ * @param explain Returns details for the error if it is not met in time.
  */
 export async function waitFor(
   condition: () => boolean | Promise<boolean>,

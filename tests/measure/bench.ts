@@ -51,7 +51,7 @@ async function measureLoads(peers: Peer[], folder: string) {
   const idle = await Promise.all(servers.map((server) => server.memory()));
   for (let round = 1; round <= ROUNDS; round++) {
     console.error(`Round ${round} of ${ROUNDS}`);
-    // Back and forth, so that no server always follows the same one
+    // In alternating order, so that no server always follows the same one
     for (const server of round % 2 === 0 ? servers : servers.toReversed()) {
       await server.load(ROUND_SECONDS);
     }
@@ -64,7 +64,7 @@ async function measureLoads(peers: Peer[], folder: string) {
   return servers.map(({ loads }, index) => ({
     server: peers[index]!.name,
     "requests/s": median(loads.map(({ speed }) => speed)),
-    // Round by round: the machine changes
+    // Per round, because the machine's speed varies
     "to bare": median(
       loads.map(({ speed }, i) => speed / bare!.loads[i]!.speed),
     ),

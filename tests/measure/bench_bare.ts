@@ -1,4 +1,4 @@
-// The yardstick of the bench: Deno.serve with the same response, and no log.
+// The baseline of the bench: Deno.serve with the same response and no log.
 
 const body = JSON.stringify("Sensor data");
 const headers = {

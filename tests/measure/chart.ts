@@ -1,9 +1,9 @@
 // Draws the result of the bench as one SVG, for light and dark pages.
 
-/** What the upper panels show of a server. */
+/** A server's figures in the upper panels. */
 type Result = { server: string; "to bare": number; "p99, ms": number };
 
-/** What the lower panels show: a figure for each number of connections. */
+/** A server's figures in the lower panels, one per number of connections. */
 export type Scaling = { server: string; speeds: number[]; memory: number[] };
 
 /** The numbers of connections. */
@@ -30,7 +30,7 @@ const STYLE = `
   .line { stroke: var(--server); stroke-width: 2.5; fill: none; }
 `;
 
-/** Returns the style of a server's color, by the first word of its name. */
+/** Returns the style that sets a server's color, by its name's first word. */
 function color(server: string): string {
   return `style="--server:var(--${server.match(/\w+/)},var(--other))"`;
 }
@@ -39,7 +39,7 @@ function text(x: number, y: number, content: string, style = ""): string {
   return `<text x="${x}" y="${y}" class="${style}">${content}</text>`;
 }
 
-/** Draws a panel, with its title above. */
+/** Draws a panel below its title. */
 function panel(x: number, y: number, title: string, parts: string[]): string {
   const content = [text(0, -24, title, "title"), ...parts].join("\n");
   return `<g transform="translate(${x} ${y})">\n${content}\n</g>`;
@@ -56,7 +56,7 @@ function drawBars(servers: string[], values: number[], width: number) {
   });
 }
 
-/** Draws a figure of each server as a line, with its name below. */
+/** Draws a figure as one line per server, with its name below the plot. */
 function drawLines(all: Scaling[], figure: "speeds" | "memory") {
   const highest = Math.max(...all.flatMap((scaling) => scaling[figure]));
   const top = 20 * Math.ceil(highest / 20);

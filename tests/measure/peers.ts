@@ -6,13 +6,13 @@ import { command } from "../helpers/program.ts";
 /** A server to compare. */
 export interface Peer {
   name: string;
-  /** A shell command that fails where it is not installed. */
+  /** A shell command that fails if it is not installed. */
   installed?: string;
   /** Returns the command that listens on a port. */
   command: (port: string) => string[];
 }
 
-/** Lets nginx log its requests and return the data by a directive. */
+/** Configures nginx to log requests, and to serve the data with a directive. */
 const nginxConfig = (folder: string, port: string, data: string) =>
   `daemon off; worker_processes 1; pid ${folder}/${port}.pid;
   events { worker_connections 2048; }
@@ -48,7 +48,7 @@ app.run(host="0.0.0.0", port=int(sys.argv[1]), debug=True, use_reloader=False)`;
 const EXECUTABLE = `dist/datasensor-${Deno.build.arch}`;
 const PYTHON = "/usr/bin/python3";
 
-/** Lists the servers, bare Deno.serve as the second, with files in a folder. */
+/** Lists the servers, the second being bare Deno.serve; writes their files. */
 export async function listPeers(folder: string): Promise<Peer[]> {
   await Deno.chmod(folder, 0o755); // for nginx, which reads as nobody
   await Deno.writeTextFile(`${folder}/datasensor`, '"Sensor data"');
@@ -96,7 +96,7 @@ export async function listPeers(folder: string): Promise<Peer[]> {
   ];
 }
 
-/** Starts a sensor; returns a command that runs another one on its readings. */
+/** Starts a sensor, and returns a command that runs another with its input. */
 async function startSensor(fifo: string): Promise<string[]> {
   await output("mkfifo", [fifo]);
   const file = await Deno.open(fifo, { read: true, write: true });

@@ -11,7 +11,7 @@ if (await missingCommand("wrk")) throw new Error("Install the package wrk");
 export class Server extends Process {
   /** The time until its first response, in ms. */
   startMs = NaN;
-  /** What wrk measured so far. */
+  /** What wrk has measured so far. */
   readonly loads: ReturnType<typeof parseLoad>[] = [];
 
   /** Starts a server and waits for its first response. */
@@ -53,12 +53,12 @@ export class Server extends Process {
     this.loads.push(parseLoad(stdout));
   }
 
-  /** How many requests it has answered: the first one, and those of loads. */
+  /** The number of requests that it has answered, including the first one. */
   get requests(): number {
     return this.loads.reduce((sum, { requests }) => sum + requests, 1);
   }
 
-  /** Stops it and returns how many requests it has logged. */
+  /** Stops it, and returns the number of requests that it has logged. */
   async countLines(): Promise<number> {
     await this.stop();
     const log = await Deno.readTextFile(this.log);
@@ -79,7 +79,7 @@ export class Server extends Process {
   }
 }
 
-/** Reads what wrk has printed. Latencies are in ms. */
+/** Parses the output of wrk. Latencies are in ms. */
 function parseLoad(text: string) {
   const figure = (pattern: RegExp) => {
     const [, number, unit = ""] = text.match(pattern) ?? [];

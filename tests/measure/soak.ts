@@ -11,8 +11,8 @@ import { Server } from "./server.ts";
 const REQUESTS = 1_000_000;
 const SOAKED = ["this service", "this service, --stdin"];
 
-/** The memory at the end may be this many times that after the first tenth. */
-const MARGIN = 1.1;
+/** The highest ratio of the final memory to that after the first tenth. */
+const GROWTH_LIMIT = 1.1;
 
 /** Returns whether a service passed. */
 async function soak({ name, command }: Peer, log: string): Promise<boolean> {
@@ -32,7 +32,7 @@ async function soak({ name, command }: Peer, log: string): Promise<boolean> {
   const { requests } = server;
   const growth = `${first} to ${last} MB`;
   console.log(`${name}: ${requests} requests, ${lines} lines, ${growth}`);
-  return last <= first * MARGIN && lines >= requests;
+  return last <= first * GROWTH_LIMIT && lines >= requests;
 }
 
 using folder = await Folder.create();

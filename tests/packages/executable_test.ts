@@ -1,4 +1,4 @@
-// Compiles the executables into a folder of their own, and runs them.
+// Compiles the executables into a temporary folder, and runs them.
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { isTooOld } from "../../.tools/oldest_deno.ts";
@@ -57,7 +57,7 @@ const { processor, file, cannotRun } =
 
 testUnless(
   cannotRun ?? missingAddress("::1"),
-  "an executable handles the flags as its sources do",
+  "an executable handles flags like the sources",
   async () => {
     for (const args of [["--help"], ["--version"], ["--host", "192.0.2.7"]]) {
       assertEquals(await output(file, args), await output(...command(args)));
@@ -72,7 +72,7 @@ testUnless(
 
 testUnless(
   cannotRun,
-  "an executable has no permission that it does not need",
+  "an executable has no unnecessary permissions",
   async () => {
     using project = await Folder.ofProject();
     const { path } = project;
@@ -90,7 +90,7 @@ testUnless(
 
 testUnless(
   cannotRun ?? await missingNamespaces() ?? await missingCommand("setpriv"),
-  "an executable needs no other file and no place to write",
+  "an executable needs no other files and no place to write",
   async () => {
     // As nobody, in an empty folder, without HOME, on read-only file systems
     const script = `mount -t tmpfs -o mode=755 tmpfs /mnt
@@ -110,7 +110,7 @@ testUnless(
   },
 );
 
-/** Creates a cache of links to the entries of the user's. */
+/** Creates a cache with links to the entries of the user's cache. */
 async function linkCache(): Promise<Folder> {
   const { stdout } = await output(Deno.execPath(), ["info", "--json"]);
   const cache = await Folder.create();
@@ -121,11 +121,11 @@ async function linkCache(): Promise<Folder> {
 
 testUnless(
   cannotRun,
-  "compile makes and reports the same executable in another folder from files of another time",
+  "compile builds and reports the same executable in another folder from files with other dates",
   async () => {
     using copy = await Folder.ofProject();
     using cache = await linkCache();
-    // The fallback's package, if it is cached, gets the current time
+    // Gives the current date to the fallback's package, if it is cached
     const script = "tar cf npm.tar npm/*/deno-std && rm npm && tar xmf npm.tar";
     await output("sh", ["-c", script], { cwd: cache.path });
     const options = { cwd: copy.path, env: { DENO_DIR: cache.path } };
@@ -161,12 +161,12 @@ testProgram(full, "stderr_test.ts", "stops while");
 
 const flood = "an executable answers while clients hold all connections";
 if (isTooOld(COMPILER_VERSION)) {
-  skip(flood, `Deno ${COMPILER_VERSION}, with which it is made, is too old`);
+  skip(flood, `it is compiled with Deno ${COMPILER_VERSION}, which is too old`);
 } else {
   testProgram(flood, "flood_test.ts", "the program answers");
 }
 
-Deno.test("compile leaves nothing when it is stopped", async () => {
+Deno.test("compile leaves no files when it is stopped", async () => {
   using place = await Folder.create();
   const args = ["task", "-q", "compile", "--output-dir", place.path];
   const options = { startsOthers: true };
@@ -177,8 +177,8 @@ Deno.test("compile leaves nothing when it is stopped", async () => {
   assertEquals(place.names(), []);
 });
 
-/** Asserts that the task `compile` fails and leaves an earlier executable. */
-async function assertRefuses(message: string, variables: string[], cwd = ".") {
+/** Asserts that the task `compile` fails, and keeps an earlier executable. */
+async function assertFails(message: string, variables: string[], cwd = ".") {
   using place = await Folder.create();
   const earlier = `${place.path}/datasensor-aarch64`;
   await Deno.writeTextFile(earlier, "an earlier executable");
@@ -196,8 +196,8 @@ async function assertRefuses(message: string, variables: string[], cwd = ".") {
 
 Deno.test("compile explains in one sentence that it cannot download denort", async () => {
   using cache = await linkCache();
-  await output("rm", ["-f", `${cache.path}/dl`]); // where denort would be
-  await assertRefuses(
+  await output("rm", ["-f", `${cache.path}/dl`]); // where Deno keeps denort
+  await assertFails(
     "Cannot download denort-aarch64-unknown-linux-gnu for Deno " +
       `${Deno.version.deno}: set DENORT_BIN to a copy of it`,
     [`DENO_DIR=${cache.path}`, "HTTPS_PROXY=http://127.0.0.1:9"],
@@ -208,15 +208,15 @@ testUnless(
   Deno.build.arch === "x86_64"
     ? undefined
     : "only the segments of Deno for x86_64 share large pages",
-  "compile refuses an executable that does not fit large pages",
+  "compile rejects an executable that does not fit large pages",
   async () => {
     using project = await Folder.ofProject();
     await Deno.symlink(Deno.execPath(), `${project.path}/denort`);
-    await assertRefuses(
+    await assertFails(
       "The executable would crash where memory pages are larger than 4 KB, " +
         "as on a Raspberry Pi 5: use another version of Deno than " +
         Deno.version.deno,
-      ["DENORT_BIN=denort"], // is relative to the project
+      ["DENORT_BIN=denort"], // relative to the project
       project.path,
     );
   },

@@ -1,4 +1,4 @@
-// What README.md prints, and whether the units are valid.
+// Checks README.md against the source, and the systemd units.
 
 import { assertEquals } from "@std/assert";
 import project from "../../deno.json" with { type: "json" };

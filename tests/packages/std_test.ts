@@ -1,4 +1,4 @@
-// Where the @std packages come from, on each kind of network.
+// Where the @std packages come from on each kind of network.
 
 import { assertEquals, assertMatch } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
@@ -13,7 +13,7 @@ import { delay, waitFor } from "../helpers/wait.ts";
 /** How long the registry may take to answer, in ms. */
 const TIMEOUT_MS = 5000;
 
-/** A name that no resolver looks up, as it is too long. */
+/** A host name that is too long to be looked up. */
 const UNKNOWN = "unknown".repeat(10);
 
 const SEARCH = "Looking for the @std packages on jsr.io";
@@ -24,8 +24,8 @@ const refuse = () => new Response(null, { status: 403 });
 const staySilent = () => new Promise<never>(() => {});
 
 // The tests share npm's part of the user's cache. With the lock, Deno verifies
-// the package; without it, Deno also waits for the package's metadata, which it
-// would otherwise request again and again
+// the package; without it, Deno also caches the package's metadata, which it
+// would otherwise request in every test
 const warmUps = [];
 for (const lock of ["--lock=.tools/std/deno.lock", "--no-lock"]) {
   const map = "--import-map=.tools/std/import_map.json";
@@ -80,7 +80,7 @@ async function start(clone: Clone) {
   return { ...result, usesFallback: result.stderr.includes(FALLBACK) };
 }
 
-/** Asserts that the program does not start, and that an error says why. */
+/** Asserts that the program does not start, and prints an error. */
 async function assertFails(clone: Clone, message: RegExp, fallback: boolean) {
   const { stdout, stderr, usesFallback } = await start(clone);
   assertMatch(stderr, message);
@@ -92,7 +92,7 @@ async function assertFallsBackAtOnce(clone: Clone) {
   const { code, stderr } = await start(clone);
   const duration = performance.now() - before;
   assertEquals(duration < TIMEOUT_MS, true, `It took ${duration} ms`);
-  // On a slow machine, it first says that it is looking for them
+  // On a slow machine, it first logs that it is looking for them
   assertMatch(stderr, new RegExp(`^(${SEARCH}\n)?${FALLBACK}.*\n$`));
   assertEquals(code, 0);
 }
@@ -101,7 +101,7 @@ function testFallback(name: string, test: () => Promise<void>) {
   testUnless(missingFallback, `the fallback is used ${name}`, test);
 }
 
-testFallback("at once where no host has the name, or listens", async () => {
+testFallback("at once if the host is unknown or down", async () => {
   await using clone = await createClone();
   for (const host of [UNKNOWN, `127.0.0.1:${freePort()}`]) {
     clone.env.JSR_URL = `http://${host}/`;
@@ -109,7 +109,7 @@ testFallback("at once where no host has the name, or listens", async () => {
   }
 });
 
-testFallback("at once where a proxy or the registry fails", async () => {
+testFallback("at once if a proxy or the registry fails", async () => {
   for (const status of [403, 407, 429, 502, 503]) {
     await using clone = await createClone(() => new Response(null, { status }));
     await assertFallsBackAtOnce(clone);
@@ -117,14 +117,14 @@ testFallback("at once where a proxy or the registry fails", async () => {
   }
 });
 
-/** Registries that never finish an answer. */
+/** Registries that never finish a response. */
 const UNENDING: Record<string, Answer> = {
   "jsr.io stays silent": staySilent,
-  "an answer does not end": () => new Response(new ReadableStream()),
+  "its response does not end": () => new Response(new ReadableStream()),
 };
 
-for (const [where, answer] of Object.entries(UNENDING)) {
-  testFallback(`within 10 s where ${where}, after a notice`, async () => {
+for (const [what, answer] of Object.entries(UNENDING)) {
+  testFallback(`within 10 s if ${what}, after a notice`, async () => {
     await using clone = await createClone(answer);
     const before = performance.now();
     const args = ["task", "start", "--port", "0"];
@@ -142,7 +142,7 @@ for (const [where, answer] of Object.entries(UNENDING)) {
   });
 }
 
-testFallback("after one request, and none for a newer Deno", async () => {
+testFallback("after one request, without an update check", async () => {
   await using clone = await createClone(refuse);
   const run = (proxy: Registry, ...args: string[]) => {
     const words = ["-u", "DENO_NO_UPDATE_CHECK", Deno.execPath(), ...args];
@@ -151,7 +151,7 @@ testFallback("after one request, and none for a newer Deno", async () => {
   };
   await using service = run(clone.registry, "task", "start", "--port", "0");
   await service.listening();
-  // Deno asks for one if nothing stops it: by then, the task would have asked
+  // By itself, Deno looks for one; by then, the task would have looked too
   await using other = new Registry(refuse);
   const bare = ["run", "--allow-net", "tests/measure/bench_bare.ts", "0"];
   await using _program = run(other, ...bare);
@@ -159,7 +159,7 @@ testFallback("after one request, and none for a newer Deno", async () => {
   assertEquals(clone.registry.requests, 1);
 });
 
-/** What is forged, how its path ends, and how it is answered. */
+/** What is forged, the end of its path, and the response. */
 type Forgery = [what: string, end: string, forge: (text: string) => Response];
 
 const FORGERIES: Forgery[] = [
@@ -179,7 +179,7 @@ for (const [what, end, forge] of FORGERIES) {
   });
 }
 
-Deno.test("a slow registry is used once, and no host is contacted after that", async () => {
+Deno.test("a slow registry is used, and no host is contacted later", async () => {
   await using clone = await createClone(async (path) => {
     if (clone.registry.requests === 1) await delay(TIMEOUT_MS * 0.6);
     return packages.answer(path);

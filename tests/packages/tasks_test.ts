@@ -1,4 +1,4 @@
-// The tasks that run the service, as its users run them.
+// The tasks that run the service, used as its users do.
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
@@ -12,7 +12,7 @@ function start(task: string, { path }: Folder): Program {
   return new Program(Deno.execPath(), args, { cwd: path, startsOthers: true });
 }
 
-Deno.test("the task start runs the service with no permission that it does not need", async () => {
+Deno.test("the task start runs the service without unnecessary permissions", async () => {
   using project = await Folder.ofProject();
   await using program = start("start", project);
   await program.listening();

@@ -1,5 +1,4 @@
-// What the tasks find out: whether Deno is too old, whether an executable would
-// crash.
+// What the tasks check: whether Deno is too old, and an executable would crash.
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { fitsLargePages } from "../../.tools/elf.ts";
@@ -10,14 +9,14 @@ const PT_NOTE = 4;
 
 type Segment = [offset: number, address: number, size: number, type?: number];
 
-/** Encodes the headers of an ELF file that has these segments. */
+/** Encodes the headers of an ELF file with these segments. */
 function encode(...segments: Segment[]): Uint8Array {
   const view = new DataView(new ArrayBuffer(64 + 56 * segments.length));
   view.setUint32(0, 0x7f454c46); // "\x7fELF"
   view.setUint16(4, 0x0201); // 64 bits, little-endian
-  view.setBigUint64(32, 64n, true); // where the program headers begin
-  view.setUint16(54, 56, true); // how long each is
-  view.setUint16(56, segments.length, true); // and how many
+  view.setBigUint64(32, 64n, true); // offset of the program headers
+  view.setUint16(54, 56, true); // size of each header
+  view.setUint16(56, segments.length, true); // number of headers
   for (const [index, segment] of segments.entries()) {
     const [offset, address, size, type = PT_LOAD] = segment;
     const start = 64 + 56 * index;
@@ -44,14 +43,14 @@ Deno.test("isTooOld() compares versions by their numbers", () => {
 });
 
 const LAYOUTS: [what: string, fits: boolean, ...Segment[]][] = [
-  ["what Deno 2.7.11 makes", true, ...DENORT],
-  ["what Deno 2.9.6 makes", true, ...DENORT, [0x5864000, 0x5864000, 0x17ca0c]],
-  ["an earlier segment that comes last", true, DENORT[1]!, DENORT[0]!],
-  ["what Deno 2.9.1 makes", false, ...DENORT, [0x5864000, 0x56c7000, 0x17ca0c]],
-  ["an offset 32 KB from its address", false, [0, 0x8000, 1]],
+  ["output of Deno 2.7.11", true, ...DENORT],
+  ["output of Deno 2.9.6", true, ...DENORT, [0x5864000, 0x5864000, 0x17ca0c]],
+  ["segments in reverse order", true, DENORT[1]!, DENORT[0]!],
+  ["output of Deno 2.9.1", false, ...DENORT, [0x5864000, 0x56c7000, 0x17ca0c]],
+  ["an offset 32 KB off its address", false, [0, 0x8000, 1]],
   ["segments in two pages", true, [0, 0, 0x10000], [0x18000, 0x18000, 1]],
   ["segments that share a page", false, [0, 0, 0x10001], [0x18000, 0x18000, 1]],
-  ["a note with an offset unlike its address", true, [1, 0, 0, PT_NOTE]],
+  ["a note whose offset differs from its address", true, [1, 0, 0, PT_NOTE]],
 ];
 
 for (const [what, fits, ...segments] of LAYOUTS) {
@@ -61,7 +60,7 @@ for (const [what, fits, ...segments] of LAYOUTS) {
   });
 }
 
-Deno.test("fitsLargePages() throws for what is not an ELF file", () => {
+Deno.test("fitsLargePages() throws if the file is not a 64-bit ELF file", () => {
   for (const text of ["#ELF\x02\x01", "\x7fELF\x01\x01", "\x7fELF\x02\x02"]) {
     const bytes = new TextEncoder().encode(text);
     assertThrows(() => fitsLargePages(bytes), Error, "Not a 64-bit");
