@@ -2,7 +2,10 @@
 
 import { assertEquals } from "@std/assert";
 import project from "../../deno.json" with { type: "json" };
+import { OLDEST_DENO } from "../../.tools/oldest_deno.ts";
 import { HELP } from "../../src/command_line.ts";
+import { CAPACITY_BYTES } from "../../src/line_writer.ts";
+import { MAX_LINE_BYTES } from "../../src/sensor.ts";
 import { Folder } from "../helpers/files.ts";
 import { Guide } from "../helpers/guide.ts";
 import { missingCommand, testUnless } from "../helpers/machine.ts";
@@ -19,6 +22,15 @@ Deno.test("the README shows the text of --help", () => {
 Deno.test("the README shows the command that the task start runs", () => {
   const { command } = project.tasks.start;
   assertEquals(README.line("Task start "), `Task start ${command}`);
+});
+
+Deno.test("the README states the limits of the source", async () => {
+  const words = (await Deno.readTextFile("README.md")).replace(/\s+/g, " ");
+  const lines = `${CAPACITY_BYTES / 2 ** 20} MiB of lines`;
+  const longest = `longer than ${MAX_LINE_BYTES / 2 ** 10} KiB`;
+  for (const limit of [lines, longest, `${OLDEST_DENO} or newer`]) {
+    assertEquals(words.includes(limit), true, limit);
+  }
 });
 
 /** Declares a test of a sensor's command, with parts of it replaced. */

@@ -1,4 +1,4 @@
-// The access log: what a line contains, and that every request has one.
+// The access log: what a line contains, and that every request is logged.
 
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import {
@@ -15,7 +15,7 @@ const RECORD = {
   status: 200,
 };
 
-/** Returns the method and the target in a line, and asserts what is around. */
+/** Formats a method and a target, and checks the surrounding text. */
 function formatRequest(target?: string, method = "GET"): string {
   const line = formatAccessLine({ ...RECORD, method, target });
   const [start, end] = formatAccessLine(RECORD).split("GET /datasensor");
@@ -31,7 +31,7 @@ Deno.test("formatAccessLine() formats a record", () => {
   );
 });
 
-Deno.test("formatAccessLine() shows IPv4 clients of a dual stack as IPv4", () => {
+Deno.test("formatAccessLine() shows IPv4-mapped IPv6 addresses as IPv4", () => {
   const clients = {
     "::ffff:192.0.2.7": "192.0.2.7",
     "2001:db8::ffff:1": "2001:db8::ffff:1",
@@ -65,7 +65,7 @@ Deno.test("formatAccessLine() escapes every character that is not printable ASCI
   }
 });
 
-Deno.test("formatAccessLine() cuts a target or a method of more than 1000 characters", () => {
+Deno.test("formatAccessLine() cuts targets and methods after 1000 characters", () => {
   const target = "/".padEnd(1000, "x");
   assertEquals(formatRequest(target), `GET ${target}`);
   assertEquals(formatRequest(`${target}x`), `GET ${target}\\...`);
@@ -78,7 +78,7 @@ Deno.test("formatAccessLine() writes a dash for an unknown target", () => {
   assertEquals(formatRequest(undefined), "GET -");
 });
 
-/** Sends a request to a logged handler; notes what happens, and in what order. */
+/** Sends a request to a logged handler, and records the order of events. */
 function observe(handler: () => Response) {
   const events: string[] = [];
   const logged = withAccessLog(
@@ -103,7 +103,7 @@ function observe(handler: () => Response) {
   return { events, send: () => logged(request, info) };
 }
 
-// The address is unknown once the connection has ended
+// The address is read first: it is unknown after the connection has ended
 const ORDER = ["client", "handler", "time"];
 const LINE = '192.0.2.7 - - [20/Nov/2026 17:14:56] "GET /a?b=c HTTP/1.1"';
 
@@ -114,7 +114,7 @@ Deno.test("withAccessLog() returns the response and logs one line", () => {
   assertEquals(events, [...ORDER, `${LINE} 204 -`]);
 });
 
-Deno.test("withAccessLog() logs a handler that throws as 500", () => {
+Deno.test("withAccessLog() logs 500 if the handler throws", () => {
   const { events, send } = observe(() => {
     throw new TypeError("The sensor is on fire");
   });
@@ -122,7 +122,7 @@ Deno.test("withAccessLog() logs a handler that throws as 500", () => {
   assertEquals(events, [...ORDER, `${LINE} 500 -`]);
 });
 
-/** Instants that one function formats in turn, by the time zone. */
+/** A time zone, and the instants that one function formats in this order. */
 const TIMES: [does: string, zone: string, times: Record<string, string>][] = [
   ["pads numbers and changes with the second", "UTC", {
     "2026-01-02T03:04:05.000Z": "02/Jan/2026 03:04:05",
@@ -130,7 +130,7 @@ const TIMES: [does: string, zone: string, times: Record<string, string>][] = [
     "2026-01-02T03:04:06.000Z": "02/Jan/2026 03:04:06",
   }],
   ["follows a clock that jumps", "UTC", {
-    "1970-01-01T00:00:00.5Z": "01/Jan/1970 00:00:00", // no battery
+    "1970-01-01T00:00:00.5Z": "01/Jan/1970 00:00:00", // without a battery
     "1969-12-31T23:59:59.5Z": "31/Dec/1969 23:59:59",
     "2026-11-20T17:14:56.5Z": "20/Nov/2026 17:14:56",
     "2026-11-20T17:14:55.9Z": "20/Nov/2026 17:14:55",

@@ -5,7 +5,7 @@ import { FLAGS, HELP, parseCommand } from "../../src/command_line.ts";
 import type { Config } from "../../src/config.ts";
 import project from "../../deno.json" with { type: "json" };
 
-/** What the specification requires without flags. */
+/** The defaults that the specification requires. */
 const DEFAULTS: Config = {
   hostname: "0.0.0.0",
   port: 5000,

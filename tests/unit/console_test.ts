@@ -1,4 +1,4 @@
-// The logger: what becomes of a record.
+// The logger: which lines it writes for a record.
 
 import { assertEquals } from "@std/assert";
 import type { Logger } from "@std/log/logger";
@@ -12,7 +12,7 @@ function logEach(logger: Logger): void {
   logger.debug("four\n    at main.ts\n    at src");
 }
 
-/** Logs to a console and returns the lines that it wrote. */
+/** Logs to a console, and returns the lines that it writes. */
 async function linesOf(
   level: "DEBUG" | "INFO",
   style: Style,

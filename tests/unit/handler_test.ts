@@ -8,7 +8,7 @@ const READING = { json: '"Sensor data"' };
 const NO_READING = { unavailable: "No reading yet" };
 const METHODS = "GET, HEAD, OPTIONS";
 
-/** Answers a request to a sensor; the target may be a whole url. */
+/** Returns the response to a request, whose target may be a whole URL. */
 function answer(
   method: string,
   target = "/datasensor",
@@ -16,12 +16,12 @@ function answer(
   cors = false,
 ): Response {
   const url = target.startsWith("http:") ? target : `http://board${target}`;
-  // Deno.serve passes on what `new Request` would refuse or change
+  // Deno.serve passes on what `new Request` would reject or change
   const request = { method, url, headers: new Headers() } as Request;
   return createHandler(sensor, cors)(request);
 }
 
-Deno.test("createHandler() answers GET with the JSON string alone", async () => {
+Deno.test("createHandler() answers GET with only the JSON string", async () => {
   const response = answer("GET");
   assertEquals(response.status, 200);
   assertEquals(await response.text(), '"Sensor data"');
@@ -55,7 +55,7 @@ Deno.test("createHandler() answers OPTIONS with 204 and Allow", () => {
   ]);
 });
 
-/** Asserts that a response has problem details, and which. */
+/** Asserts that a response has these problem details. */
 async function assertProblem(
   response: Response,
   status: number,
@@ -102,7 +102,7 @@ for (const target of NOT_FOUND) {
   });
 }
 
-Deno.test("createHandler() answers an invalid Host with 400, whatever the path", async () => {
+Deno.test("createHandler() answers an invalid Host with 400 on every path", async () => {
   const detail = "The Host header field is invalid";
   for (const target of ["/datasensor", "/x", "/datasensor?/x"]) {
     for (const method of ["GET", "POST", "OPTIONS"]) {
@@ -154,7 +154,7 @@ function corsFields(...request: Parameters<typeof answer>) {
 
 const ALLOW_ORIGIN = ["access-control-allow-origin", "*"];
 
-Deno.test("createHandler() lets other origins read every response only with --cors", () => {
+Deno.test("createHandler() lets other origins read all responses, but only with --cors", () => {
   for (const sensor of [() => READING, () => NO_READING]) {
     for (const method of ["GET", "HEAD", "POST"]) {
       for (const target of ["/datasensor", "/", "http://^/"]) {

@@ -1,4 +1,4 @@
-// The bounded buffer of log lines, on a sink and a clock of the test's.
+// The bounded buffer of log lines, with a fake sink and clock.
 
 import { assertEquals } from "@std/assert";
 import { CAPACITY_BYTES, LineWriter } from "../../src/line_writer.ts";
@@ -7,8 +7,8 @@ import { waitFor } from "../helpers/wait.ts";
 const takeAll = (bytes: Uint8Array): number => bytes.length;
 
 /**
- * Creates a writer on a sink that takes as many bytes as `take` returns, and
- * then fails if `take` has thrown. Its waits are recorded, and end at once.
+ * Creates a writer whose sink takes as many bytes as `take` returns, and fails
+ * if `take` throws. Its waits are recorded, and end at once.
  */
 function createWriter(
   take: (bytes: Uint8Array) => number | Promise<number> = takeAll,
@@ -30,15 +30,11 @@ function createWriter(
   return { writer, writes, drops, waits, written: () => writes.join("") };
 }
 
-/** A line of 1 KiB, without its end. */
+/** A line of 1 KiB, without its line feed. */
 const KIBIBYTE = "x".repeat(1023);
 const kibibytes = (count: number) => `${KIBIBYTE}\n`.repeat(count);
 
-Deno.test("CAPACITY_BYTES is the 8 MiB that the README promises", () => {
-  assertEquals(CAPACITY_BYTES, 8 * 1024 * 1024);
-});
-
-Deno.test("LineWriter writes lines together, 100 ms after the first", async () => {
+Deno.test("LineWriter writes lines in batches, 100 ms after the first line", async () => {
   const { writer, writes, waits } = createWriter();
   for (const text of ["one\ntwo\n", "three\nfour\n"]) {
     for (const line of text.trimEnd().split("\n")) writer.write(line);
@@ -47,7 +43,7 @@ Deno.test("LineWriter writes lines together, 100 ms after the first", async () =
   assertEquals(waits, [100, 100]);
 });
 
-Deno.test("LineWriter writes the rest of what a sink took in part", async () => {
+Deno.test("LineWriter writes the rest after a partial write", async () => {
   const { writer, written } = createWriter((bytes) =>
     Math.min(bytes.length, 3)
   );
@@ -57,22 +53,24 @@ Deno.test("LineWriter writes the rest of what a sink took in part", async () => 
   assertEquals(written(), "21.5 °C\n🌡\n");
 });
 
-/** Creates a writer whose sink is stuck with "first" until there is room. */
+/** Creates a writer whose sink blocks on the line "first" until `unblock()`. */
 async function createStuckWriter() {
-  const { promise: room, resolve: makeRoom } = Promise.withResolvers<void>();
-  const created = createWriter((bytes) => room.then(() => bytes.length));
+  const { promise, resolve: unblock } = Promise.withResolvers<void>();
+  const created = createWriter((bytes) => promise.then(() => bytes.length));
   created.writer.write("first");
   created.writer.flush();
   await null;
-  return { ...created, makeRoom };
+  return { ...created, unblock };
 }
 
-for (const excess of [0, 7]) {
-  Deno.test(`LineWriter fills its buffer and drops the ${excess} lines that do not fit`, async () => {
-    const { writer, drops, written, makeRoom } = await createStuckWriter();
+for (
+  const [does, excess] of [["fills", 0], ["drops 7 lines beyond", 7]] as const
+) {
+  Deno.test(`LineWriter ${does} its capacity`, async () => {
+    const { writer, drops, written, unblock } = await createStuckWriter();
     const kept = CAPACITY_BYTES / 1024;
     for (let i = 0; i < kept + excess; i++) writer.write(KIBIBYTE);
-    makeRoom();
+    unblock();
     await writer.flush();
     assertEquals(written() === `first\n${kibibytes(kept)}`, true);
     assertEquals(drops, excess ? [excess] : []);
@@ -83,7 +81,7 @@ for (const excess of [0, 7]) {
   });
 }
 
-Deno.test("LineWriter drops a line that would fit but for its end", async () => {
+Deno.test("LineWriter drops a line if only its line feed does not fit", async () => {
   const { writer, drops, written } = createWriter();
   writer.write("x".repeat(CAPACITY_BYTES));
   await writer.flush();
@@ -94,18 +92,18 @@ Deno.test("LineWriter drops a line that would fit but for its end", async () => 
   assertEquals(drops, [1]);
 });
 
-Deno.test("LineWriter drops whole lines where characters take more bytes", async () => {
-  const { writer, drops, written, makeRoom } = await createStuckWriter();
+Deno.test("LineWriter drops whole lines of multibyte characters", async () => {
+  const { writer, drops, written, unblock } = await createStuckWriter();
   const line = "°".repeat(500);
   const count = Math.ceil(CAPACITY_BYTES / 500);
   for (let i = 0; i < count; i++) writer.write(line);
-  makeRoom();
+  unblock();
   await writer.flush();
   const kept = count - drops[0]!;
   assertEquals(written() === `first\n${`${line}\n`.repeat(kept)}`, true);
 });
 
-Deno.test("LineWriter writes whole lines of 64 KiB together", async () => {
+Deno.test("LineWriter writes up to 64 KiB of whole lines at once", async () => {
   const { writer, writes, written } = createWriter();
   for (let i = 0; i < 200; i++) writer.write(KIBIBYTE);
   await writer.flush();
@@ -126,12 +124,12 @@ Deno.test("LineWriter retries every 500 ms while its sink fails", async () => {
   assertEquals(waits.filter((wait) => wait !== 100), [500, 500, 500]);
 });
 
-Deno.test("LineWriter writes lines together again after a failure", async () => {
+Deno.test("LineWriter writes lines in batches again after a failure", async () => {
   let hasFailed = false;
   const { writer, writes } = createWriter(async (bytes) => {
     if (hasFailed) return bytes.length;
     hasFailed = true;
-    await null; // as no sink calls the writer
+    await null; // sinks never call back synchronously
     for (let i = 0; i < 200; i++) writer.write("x".repeat(999));
     throw new Error("No space left on device");
   });
@@ -140,9 +138,9 @@ Deno.test("LineWriter writes lines together again after a failure", async () => 
   assertEquals(writes.length, 1 + Math.ceil(200 / 66));
 });
 
-Deno.test("LineWriter repeats only what a sink took before it failed", async () => {
+Deno.test("LineWriter repeats only the lines that a failed write has taken", async () => {
   let taken = "";
-  // Of each write in turn: all, a part, what holds one line, half a line …
+  // How many bytes each write takes: one that does not take all of them fails
   const parts = [Infinity, 4000, 1500, 500];
   const { writer } = createWriter((bytes) => {
     const part = bytes.subarray(0, parts.shift() ?? Infinity);
@@ -154,6 +152,6 @@ Deno.test("LineWriter repeats only what a sink took before it failed", async () 
   for (const line of lines) writer.write(line);
   await writer.flush();
   const counts = lines.map((line) => taken.split(`${line}\n`).length - 1);
-  // 66 lines are the first 64 KiB, 4 more were taken by the write that failed
+  // The first write takes 64 KiB, or 66 lines; the second takes 4 and fails
   assertEquals(counts, [...Array(66).fill(1), 2, 2, 2, 2, 1, 1, 1]);
 });

@@ -1,9 +1,9 @@
-// The target of a request, whatever its Host field and form.
+// The target of a request, for each form of the target and each Host field.
 
 import { assertEquals } from "@std/assert";
 import { requestTarget } from "../../src/request_target.ts";
 
-/** Deno.serve passes on what `new Request` would refuse or change. */
+/** Deno.serve passes on what `new Request` would reject or change. */
 function targetOf(url: string, host?: string): string | undefined {
   const headers = new Headers(host === undefined ? {} : { host });
   return requestTarget({ url, headers } as Request);
@@ -14,7 +14,7 @@ const URLS: [url: string, host: string | undefined, target?: string][] = [
   ["http://board//a/../b?/c", "board", "//a/../b?/c"],
   ["http://localhost:5000/datasensor", undefined, "/datasensor"],
   ["http://localhost:5000/datasensor", "localhost:5000", "/datasensor"],
-  // Deno hides an invalid field
+  // Deno hides an invalid Host field
   ["http://localhost:5000/datasensor", "Ã©"],
   // The target is in absolute form
   ["http://other/datasensor?x", "board", "/datasensor?x"],
@@ -24,12 +24,12 @@ const URLS: [url: string, host: string | undefined, target?: string][] = [
   ["http://%2Fdatasensor?x", "board", "/?x"],
   ["http://user@other/datasensor", "board"],
   ["http://other/datasensor", "board/x", "/datasensor"],
-  // CONNECT has an authority for a target
+  // The target of CONNECT is an authority
   ["http://a:80", "a:80", "/"],
   ["http://%2Fdatasensor", "board", "/"],
   // HTTP/2 with :path *
   ["http://board*", undefined, "/"],
-  // The Host field, or the target in absolute form, is x/y
+  // The Host field, or the start of the absolute form, is x/y
   ["http://x/y/datasensor", "x/y"],
 ];
 

@@ -12,10 +12,10 @@ const TOO_LONG = "Dropping lines longer than 65536 bytes";
 const NOT_JSON = "Dropping lines that are not JSON";
 const LONGEST = "x".repeat(MAX_LINE_BYTES);
 
-/** What an input returns in turn; null is its end. */
+/** What a read of the input returns; null is its end. */
 type Chunk = string | Uint8Array | Error | null;
 
-/** A sensor with an input and clocks of the test's. */
+/** A sensor with a fake input and fake clocks. */
 class TestSensor {
   readonly warnings: string[] = [];
   readonly read: ReturnType<typeof createInputSensor>;
@@ -72,7 +72,7 @@ class TestSensor {
     return "unavailable" in reading ? undefined : reading.json;
   }
 
-  /** Asserts what the reading is, as text, and what was logged so far. */
+  /** Asserts the text of the reading, and all warnings so far. */
   assert(text: string | undefined, ...warnings: string[]): void {
     const { json } = this;
     assertEquals(json === undefined ? undefined : JSON.parse(json), text);
@@ -80,7 +80,7 @@ class TestSensor {
   }
 }
 
-/** Inputs, the reading after each, and the warnings. */
+/** Inputs, with the readings and warnings that they lead to. */
 const INPUTS: [
   verb: string,
   chunks: Chunk[],
@@ -91,7 +91,7 @@ const INPUTS: [
   ["waits for the end of the next line", ["21.5\n22"], "21.5"],
   ["reads the last of two lines", ["21.5\n22\n"], "22"],
   ["reads a line of one character", ["21.5\n", "x", "\n"], "x"],
-  ["reads a line in pieces", ["21", ".5", "\r", "\n"], "21.5"],
+  ["joins the parts of a line", ["21", ".5", "\r", "\n"], "21.5"],
   ["skips blank lines", ["\n21.5\n", "\r\n \t\r\n\n"], "21.5"],
   ["skips an empty last line", ["21.5\n\n"], "21.5"],
   ["keeps spaces", ["  21\r.5 °C \n"], "  21\r.5 °C "],
@@ -102,7 +102,7 @@ const INPUTS: [
     "a\ufffd\ufffd",
   ],
   [
-    "reads a character in pieces",
+    "joins the bytes of a character",
     [new Uint8Array([0xc2]), new Uint8Array([0xb0, 0x0a])],
     "°",
   ],
@@ -117,7 +117,7 @@ const INPUTS: [
     TOO_LONG,
     TOO_LONG,
   ],
-  ["accepts a last line without an end", ["21.5\n22", null], "22", ENDED],
+  ["reads a last line without a line feed", ["21.5\n22", null], "22", ENDED],
   [
     "drops a last line that is too long",
     ["21.5\n", LONGEST, "xx", "22", null],
@@ -204,7 +204,7 @@ Deno.test("createInputSensor() keeps its last reading when the input fails", asy
   sensor.assert(undefined, warning);
 });
 
-Deno.test("createInputSensor() is unavailable until the first reading", async () => {
+Deno.test("createInputSensor() is unavailable until the first line is complete", async () => {
   const sensor = new TestSensor();
   assertEquals(sensor.read(), NOTHING);
   await sensor.send("21.5");
@@ -256,7 +256,7 @@ Deno.test("createInputSensor() pauses after each read", async () => {
     read: (bytes: Uint8Array) =>
       Promise.resolve(reads++ < 20 ? bytes.length : null),
   };
-  // Warns of the line, which is too long, and of the end
+  // Warns about the line, which is too long, and about the end
   const warn = () => reads > 20 && ended.resolve();
   const logger = { warn } as unknown as Logger;
   const start = performance.now();

@@ -1,4 +1,4 @@
-// The server's life: failures, memory, stop; its clock and Deno.serve replaced.
+// The server's failures, memory and stop, with a fake clock and Deno.serve.
 
 import { assertEquals } from "@std/assert";
 import type { Logger } from "@std/log/logger";
@@ -13,7 +13,7 @@ const NEVER = new Promise<never>(() => {});
 /**
  * Runs a server in a simulated process.
  *
- * @param serve Listens, and returns what its `finished` is.
+ * @param serve Listens, and returns the server's `finished`.
  * @param wait Resolves after a time, in ms.
  */
 function simulate(
@@ -28,7 +28,7 @@ function simulate(
     stop: new AbortController(),
     lines: [] as string[],
     running: Promise.resolve(),
-    /** Fails as a handler that throws. */
+    /** Responds to an error that a handler has thrown. */
     fail: (error: unknown) => onError!(error),
   };
   const system = {
@@ -56,7 +56,7 @@ function simulate(
 
 const ERROR = new TypeError("The sensor is on fire");
 
-Deno.test("runServer() hides from the client what a handler throws", async () => {
+Deno.test("runServer() hides a handler's error from the client", async () => {
   for (const cors of [true, false]) {
     const { fail } = simulate(undefined, undefined, { ...CONFIG, cors });
     const response = fail(ERROR);
@@ -72,7 +72,7 @@ Deno.test("runServer() hides from the client what a handler throws", async () =>
   }
 });
 
-Deno.test("runServer() logs what a handler throws, and its stack", () => {
+Deno.test("runServer() logs a handler's error and its stack", () => {
   const { fail, lines } = simulate();
   fail(ERROR);
   fail("on fire");
@@ -90,12 +90,12 @@ const IN_USE = new Deno.errors.AddrInUse();
 const TAKEN =
   'Cannot listen on "127.0.0.1", port 5000: another program uses the port';
 
-/** A time without a failure, in ms, and the error after it. */
+/** The time until a failure, in ms, and its error. */
 type Failure = [lasted: number, error: Error];
 
 /**
- * Runs a server through failures: AddrInUse is what Deno.serve throws, any other
- * error what its server rejects with.
+ * Runs a server through failures: Deno.serve throws AddrInUse, and its server
+ * rejects with any other error.
  */
 async function runThrough(failures: Failure[]) {
   const pauses: number[] = [];
@@ -103,7 +103,7 @@ async function runThrough(failures: Failure[]) {
   let open = 0;
   let isPausing = false;
   const serve = (signal: AbortSignal, port: number) => {
-    if (isPausing) throw new Error("It does not wait for the pause");
+    if (isPausing) throw new Error("It listens before the pause is over");
     ports.push(port);
     const [lasted, error] = failures.shift() ?? [0, undefined];
     if (error === IN_USE) throw error;
@@ -155,7 +155,7 @@ Deno.test("runServer() repeats a reason once a minute", async () => {
   assertEquals(flood.warnings, [CLOSED, CLOSED, CLOSED]);
 });
 
-Deno.test("runServer() logs each reason at once, also those of the next outage", async () => {
+Deno.test("runServer() logs each reason at once, including in later outages", async () => {
   const other = new Error("Software caused connection abort (os error 103)");
   const outage: Failure[] = [[0, EMFILE], [0, IN_USE], [0, other]];
   const { warnings } = await runThrough([...outage, ...outage]);
@@ -165,7 +165,7 @@ Deno.test("runServer() logs each reason at once, also those of the next outage",
   assertEquals(warnings, [...logged, CLOSED, TAKEN, again, closed]);
 });
 
-/** Runs a server whose process has these sizes, one at each check, in MB. */
+/** Runs a server whose process has one of these sizes, in MB, at each check. */
 async function runWithMemory(...sizes: number[]) {
   const closedAt: number[] = [];
   const serve = (signal: AbortSignal) =>
@@ -209,7 +209,7 @@ function failOnce() {
   const failure = Promise.withResolvers<void>();
   const timeout = Promise.withResolvers<void>(); // of running requests
   const signals: AbortSignal[] = [];
-  const checks: (() => void)[] = []; // ends the wait before each memory check
+  const checks: (() => void)[] = []; // each ends the wait before a memory check
   const simulation = simulate(
     (signal) => signals.push(signal) > 1 ? NEVER : failure.promise,
     (milliseconds) => {
@@ -223,7 +223,7 @@ function failOnce() {
   return { ...simulation, failAccept, timeout, signals, checks };
 }
 
-Deno.test("runServer() stops checking the memory for connections that it has closed", async () => {
+Deno.test("runServer() runs only one memory check after it listens again", async () => {
   const { failAccept, signals, checks } = failOnce();
   failAccept();
   await waitFor(() => signals.length === 2);

@@ -1,4 +1,4 @@
-// What the operator reads at the start.
+// The start report, and the reasons why the program cannot listen.
 
 import { assertEquals } from "@std/assert";
 import { formatStartReport, ListenError } from "../../src/startup.ts";
@@ -44,7 +44,7 @@ const INTERFACES = [
   { family, address, scopeid } as Deno.NetworkInterfaceInfo
 ));
 
-/** Returns the start report for an address, with other network interfaces. */
+/** Returns the start report for an address, with fake network interfaces. */
 function reportOn(
   hostname: string,
   debug = true,
@@ -59,7 +59,7 @@ function reportOn(
   }
 }
 
-Deno.test("formatStartReport() lists the only address", () => {
+Deno.test("formatStartReport() lists a single address", () => {
   assertEquals(reportOn("::1", false), [
     " * Debug mode: off",
     " * Running on http://[::1]:5001/datasensor",
