@@ -1,4 +1,4 @@
-// What a browser shows, and what it lets a page of another origin read.
+// What a browser shows, and what it lets pages of other origins read.
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { dumpPage, missingBrowser } from "../helpers/browser.ts";
@@ -11,7 +11,7 @@ testUnless(missingBrowser, "Chromium shows the data in quotes", async () => {
   assertMatch(page, /<pre[^>]*>"Sensor data"<\/pre>/);
 });
 
-/** A page that shows what it can read, also after a preflight. */
+/** Returns a page that shows what it can read, with and without a preflight. */
 const createPage = (url: string) =>
   `<p>reading</p><script type="module">
     const show = (text) => document.querySelector("p").textContent = text;
@@ -45,6 +45,6 @@ for (const [can, args, shown] of PAGES) {
     );
     const page = await dumpPage(`http://127.0.0.1:${site.addr.port}/`);
     assertEquals(page.match(/<p>(.*)<\/p>/)?.[1], shown, page);
-    await program.waitForLines(1); // a blocked page sends its request, too
+    await program.waitForLines(1); // even a blocked page sends its request
   });
 }

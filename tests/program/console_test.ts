@@ -1,5 +1,5 @@
-// The console: a reader that is slow or gone, or a full disk, stops nothing, and
-// lost lines are counted.
+// The console: whether it is slow, closed or a full disk, the program keeps
+// answering, and counts the lines that it drops.
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { CAPACITY_BYTES } from "../../src/line_writer.ts";
@@ -10,7 +10,7 @@ import { command, Program } from "../helpers/program.ts";
 
 const LINE = /^127\.0\.0\.1 - - \[[^\]]{20}\] "GET \/\d+\/ HTTP\/1\.1" 404 -$/;
 
-/** Sends GETs, with different targets, and counts the responses. */
+/** Sends GETs with different targets, and returns the number of responses. */
 async function request(
   port: number,
   count: number,
@@ -29,10 +29,10 @@ async function request(
   return responses;
 }
 
-Deno.test("the program answers while nobody reads its console, and counts lost lines", async () => {
+Deno.test("the program answers while nobody reads its console, and counts dropped lines", async () => {
   await using program = await Program.start();
   program.readDelayMs = Infinity;
-  // Of almost 1 KiB each: more than the pipe and the buffer hold
+  // Lines of almost 1 KiB: more than the pipe and the buffer hold
   const count = 2.5 * CAPACITY_BYTES / 1024;
   assertEquals(await request(program.port, count, 900), count);
   program.readDelayMs = 0;
@@ -45,9 +45,9 @@ Deno.test("the program answers while nobody reads its console, and counts lost l
   await program.waitFor(() => program.lines.at(-1)!.includes('"GET /0/ HTTP'));
 });
 
-Deno.test("the program answers when the reader of its console is gone", async () => {
+Deno.test("the program answers after the reader of its console has exited", async () => {
   using folder = await Folder.create();
-  // sed reads no further than the start report
+  // sed exits after the start report
   const script = 'mkfifo "$0"; sed /Press/q <"$0" & exec "$@" >"$0"';
   const wrap = ["sh", "-c", script, `${folder.path}/console`];
   await using program = await Program.start([], { wrap });
@@ -58,7 +58,7 @@ Deno.test("the program answers when the reader of its console is gone", async ()
 
 testUnless(
   await missingFile("/dev/full"),
-  "the program answers while the disk of its console is full",
+  "the program answers while its console is a file on a full disk",
   async () => {
     const port = freePort(); // the start report cannot be read
     const run = command(["--port", String(port)]).flat();
@@ -84,7 +84,7 @@ Deno.test("the program logs every request that it answered before SIGTERM", asyn
   assertEquals((await program.stop()).code, 0);
   const answered = (await Promise.all(clients)).reduce((a, b) => a + b);
   assertEquals(answered >= 1000 - 20, true);
-  // A response can be lost, one for each client
+  // Each client may have lost one response
   assertEquals(program.lines.length >= answered, true);
   assertEquals(program.lines.length <= answered + 20, true);
   for (const line of program.lines) assertMatch(line, LINE);

@@ -1,10 +1,10 @@
-// The limit of open files, reached by connections that their clients hold.
+// Clients hold connections until the program reaches its limit of open files.
 
 import { assertEquals } from "@std/assert";
 import { GET, HALF_BODY, HALF_HEADER, open } from "../helpers/network.ts";
 import { preload, Program } from "../helpers/program.ts";
 
-const LIMIT = 128; // of the files that the program can open
+const LIMIT = 128; // open files of the program
 
 const FLOODS = {
   "idle connections": "",
@@ -36,7 +36,7 @@ async function hold(program: Program, request: string) {
   return held;
 }
 
-/** Stops the program, which has logged one warning for all failures. */
+/** Stops the program, which must have logged one warning for all failures. */
 async function stop(program: Program): Promise<void> {
   assertEquals((await program.stop()).code, 0);
   assertEquals(program.stdout.match(/WARN.*/g), [WARNING]);
@@ -44,7 +44,7 @@ async function stop(program: Program): Promise<void> {
 }
 
 for (const [kind, request] of Object.entries(FLOODS)) {
-  Deno.test(`the program answers again and again while clients hold ${kind}`, async () => {
+  Deno.test(`the program answers repeatedly while clients hold ${kind}`, async () => {
     await using program = await start();
     using held = new DisposableStack();
     for (let times = 0; times < 2; times++) {
@@ -52,7 +52,7 @@ for (const [kind, request] of Object.entries(FLOODS)) {
       await program.waitFor(() => program.stdout.includes("WARN"));
       await program.answers();
     }
-    held.dispose(); // or it would wait for the half requests
+    held.dispose(); // otherwise it would wait for the half requests
     await stop(program);
   });
 }

@@ -14,10 +14,10 @@ const REQUESTS = 20_000;
 const VALID_REQUESTS = REQUESTS / 5; // one after every fifth hostile one
 const CLIENTS = 16;
 
-/** The source of all that is random: given again, it replays a run. */
+/** The seed of all random values: setting it repeats a run. */
 const SEED = Number(Deno.env.get("DATASENSOR_SEED") ?? Date.now() % 2 ** 31);
 
-/** Creates a generator of numbers from 0 up to 1 (mulberry32). */
+/** Creates a generator of random numbers from 0 up to 1 (mulberry32). */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -68,7 +68,7 @@ async function sendAndLeave(
   try {
     using connection = await Deno.connect({ port });
     await send(connection, bytes);
-    if (random() < 0.5) return; // unread data makes it a reset
+    if (random() < 0.5) return; // closing with unread data sends a reset
     await connection.closeWrite();
     await receive(connection);
   } catch {
@@ -76,7 +76,7 @@ async function sendAndLeave(
   }
 }
 
-/** Sends one client's share, and a valid request after every fifth. */
+/** Sends one client's requests, and a valid one after every fifth. */
 async function attack(port: number, client: number): Promise<void> {
   const random = createRandom(SEED + client);
   for (let sent = 1; sent <= REQUESTS / CLIENTS; sent++) {

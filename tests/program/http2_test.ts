@@ -1,5 +1,5 @@
-// HTTP/2, which Deno.serve speaks to every client that begins with it: by
-// nghttp2's clients, and as bytes.
+// HTTP/2, which Deno.serve accepts without an upgrade: nghttp2's clients and raw
+// frames.
 
 import { assertEquals, assertMatch } from "@std/assert";
 import {
@@ -13,7 +13,7 @@ import { output } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
 import { within } from "../helpers/wait.ts";
 
-/** What a line says of the request and the response. */
+/** Returns the part of a line about the request and the response. */
 const summary = (line: string) => line.replace(/^127\.0\.0\.1 - .*?\] /, "");
 
 testUnless(
@@ -41,7 +41,7 @@ testUnless(
   },
 );
 
-/** Requests by their unusual fields, what is logged, and the status. */
+/** Unusual fields of a request, what is logged, and the status. */
 const REQUESTS: [fields: Fields, logged: string, status: number][] = [
   [{ ":authority": undefined }, "GET /datasensor", 200],
   [{ ":path": "/datasensor?x=1#y" }, "GET /datasensor?x=1", 200],
@@ -69,7 +69,7 @@ const REQUESTS: [fields: Fields, logged: string, status: number][] = [
   ],
 ];
 
-Deno.test("the program answers and logs odd HTTP/2 requests as those of HTTP/1", async () => {
+Deno.test("the program answers and logs unusual HTTP/2 requests like HTTP/1.1 requests", async () => {
   await using program = await Program.start();
   for (const [index, [fields]] of REQUESTS.entries()) {
     using connection = await Http2Connection.open(program.port);
@@ -82,7 +82,7 @@ Deno.test("the program answers and logs odd HTTP/2 requests as those of HTTP/1",
   );
 });
 
-Deno.test("the program closes a connection that takes memory, and answers others", async () => {
+Deno.test("the program closes a connection that takes too much memory, and answers others", async () => {
   await using program = await Program.start();
   using connection = await Http2Connection.open(program.port, NO_WINDOW);
   await connection.sendEmptyFrames("GET", 1_000_000);

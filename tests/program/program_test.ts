@@ -1,4 +1,4 @@
-// The program from its start to its end: what it prints, answers, logs, refuses.
+// The program from start to exit: what it prints, answers, logs and rejects.
 
 import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { missingAddress, testUnless } from "../helpers/machine.ts";
@@ -9,7 +9,7 @@ import project from "../../deno.json" with { type: "json" };
 
 testUnless(
   missingAddress("0.0.0.0", 5000),
-  "the program serves the default port 5000, on all addresses",
+  "the program listens on port 5000 of all addresses by default",
   async () => {
     await using program = new Program(...command([]));
     await program.listening();
@@ -41,7 +41,7 @@ for (const host of ["0.0.0.0", "::", "127.0.0.1", "::1", "localhost"]) {
 }
 
 Deno.test("the program reports every IPv4 address of the machine", async () => {
-  // The tests themselves may not list them
+  // The tests themselves are not permitted to list them
   const code = `for (const { family, address } of Deno.networkInterfaces()) {
     if (family === "IPv4" && !/^127/.test(address)) console.log(address);
   }`;
@@ -66,8 +66,8 @@ const RESPONSES = {
 type Exchange = [
   request: string,
   status: keyof typeof RESPONSES,
-  logged?: string, // unless it is the request
-  rest?: string, // of the request's head, if that is unusual
+  logged?: string, // by default, the request
+  rest?: string, // of the head, if it is unusual
 ];
 
 const EXCHANGES: Exchange[] = [
@@ -128,16 +128,16 @@ for (const [flag, origin] of [["--debug", ""], ["--cors", "*"]] as const) {
   });
 }
 
-Deno.test("the program answers with the --message", async () => {
+Deno.test("the program serves the --message text", async () => {
   await using program = await Program.start(["--message", '21.5 °C "dry"']);
   const response = await get(`${program.url}?message=x`);
   assertEquals(await response.text(), '"21.5 °C \\"dry\\""');
 });
 
-Deno.test("the program refuses invalid flags and a port in use", async () => {
+Deno.test("the program exits with the reason if a flag is invalid or the port is in use", async () => {
   await using program = await Program.start();
   const port = String(program.port);
-  const refusals: [flags: string[], code: number, ...lines: string[]][] = [
+  const failures: [flags: string[], code: number, ...lines: string[]][] = [
     [
       ["--foo"],
       2,
@@ -151,7 +151,7 @@ Deno.test("the program refuses invalid flags and a port in use", async () => {
       "Stop that program, or choose another port with --port",
     ],
   ];
-  for (const [flags, code, ...lines] of refusals) {
+  for (const [flags, code, ...lines] of failures) {
     for (const journal of [false, true]) {
       const args = journal ? ["--journal", ...flags] : flags;
       const priority = journal ? "<3>" : "";
@@ -180,7 +180,7 @@ Deno.test("the program exits silently with 0 when nobody reads its help", async 
 
 const THROW = 'throw new TypeError("The sensor is on fire")';
 
-Deno.test("the program prints the stack of an error at its start", async () => {
+Deno.test("the program prints the stack of an error if it fails to start", async () => {
   const broken = preload(`Deno.addSignalListener = () => { ${THROW}; }`);
   const result = await output(...command(["--port", "0"], [broken]));
   assertEquals([result.code, result.stdout], [1, ""]);

@@ -1,5 +1,5 @@
 // A standard error that nobody reads never blocks the program. Without --quiet,
-// Deno itself logs there, with writes that block.
+// Deno itself would log there, with blocking writes.
 
 import { assertEquals } from "@std/assert";
 import project from "../../deno.json" with { type: "json" };
@@ -12,7 +12,7 @@ import {
   WITH_FULL_STDERR,
 } from "../helpers/program.ts";
 
-/** Opens streams and resets them at once, which Deno would log. */
+/** Opens and resets streams, which Deno would log. */
 async function resetStreams(port: number): Promise<void> {
   using connection = await Http2Connection.open(port);
   const streams = Array.from({ length: 100 }, (_, index) => 2 * index + 1);
@@ -20,7 +20,7 @@ async function resetStreams(port: number): Promise<void> {
   await connection.ended;
 }
 
-/** Attacks a program that has a full standard error, then uses and stops it. */
+/** Attacks, uses and stops a program whose standard error is full. */
 async function attack(command: string[]): Promise<void> {
   const args = ["sh", ...command, "--port", "0"];
   await using program = new Program("sh", ["-c", WITH_FULL_STDERR, ...args]);
@@ -35,14 +35,14 @@ Deno.test("the program answers and stops while its standard error is full", () =
   attack(command([]).flat()));
 
 Deno.test("the program answers and stops in the task dev while its standard error is full", () => {
-  // Without the task shell and deno task around it
+  // Without deno task and its shell
   const words = project.tasks.dev.command
     .replace("$(deno task -q _flags)", FLAGS.join(" "))
     .replace("deno run", `${Deno.execPath()} run`).split(" ");
   return attack(words);
 });
 
-Deno.test("the program refuses invalid flags while its standard error is full", async () => {
+Deno.test("the program rejects invalid flags while its standard error is full", async () => {
   const run = command(["--foo"]).flat();
   const result = await output("sh", ["-c", WITH_FULL_STDERR, "sh", ...run]);
   assertEquals(result, { code: 2, signal: null, stdout: "", stderr: "" });

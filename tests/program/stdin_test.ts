@@ -1,4 +1,4 @@
-// --stdin: readings from whatever standard input is, until they are served.
+// --stdin: how the program reads any kind of standard input.
 
 import { assertEquals } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
@@ -73,7 +73,7 @@ Deno.test("the program answers 503 while a reading is older than --max-age", asy
   await using program = await startWithPipe("--max-age", "0.5");
   for (const reading of ["21.5", "22"]) {
     await program.waitFor(async () => {
-      // Again and again: on a busy machine, it may be too old at once
+      // Repeated, because a busy machine may serve it too late
       await program.write(`${reading}\n`);
       return await read(program) === reading;
     });
@@ -107,7 +107,7 @@ for (const [input, redirection, reading] of INPUTS) {
 
 testUnless(
   missingTerminal,
-  "the program serves a line that is typed",
+  "the program serves a line typed on a terminal",
   async () => {
     const run = command(["--port", "0", "--stdin"]).flat();
     await using program = new Terminal(run);
@@ -121,7 +121,7 @@ testUnless(
 
 testUnless(
   await missingFile("/proc/self/status"),
-  "the program drops an endless line in bounded memory",
+  "the program drops an endless line without using much memory",
   async () => {
     await using program = await startWithPipe();
     await program.write("21.5\n");

@@ -1,4 +1,4 @@
-// What the program does on a terminal, and when its terminal is closed.
+// How the program behaves on a terminal, and when its terminal is closed.
 
 import { assertEquals } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
@@ -32,7 +32,7 @@ for (const [does, NO_COLOR, expected] of COLORS) {
 
 testUnless(
   missingTerminal,
-  "the program colors nothing in a file, even if it was started on a terminal",
+  "the program colors nothing in a file, even if a terminal started it",
   async () => {
     using folder = await Folder.create();
     const log = `${folder.path}/log`;
@@ -78,7 +78,7 @@ testUnless(
     using _halfBody = await open(program.port, HALF_BODY);
     await program.waitForLines(1);
     await sendRequests(program.port);
-    // Again and again while the program waits for the body
+    // Repeated while the program waits for the body
     assertEquals(
       (await program.signalUntilExit("SIGHUP", program.childPid)).code,
       0,
@@ -97,7 +97,7 @@ Deno.test("the program ignores SIGHUP without a terminal", async () => {
   assertEquals(program.lines.length, 3 * REQUESTS);
 });
 
-/** Waits for lines, as nobody can wait for a program that lost its parent. */
+/** Waits for lines: a program that has lost its parent cannot be awaited. */
 async function waitForLines(file: string, count: number): Promise<void> {
   const lines = async () => (await Deno.readTextFile(file)).match(/ 200 -\n/g);
   await waitFor(async () => (await lines())?.length === count);

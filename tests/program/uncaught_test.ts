@@ -6,7 +6,7 @@ import { preload, Program, WITH_FULL_STDERR } from "../helpers/program.ts";
 
 const COUNT = 500;
 
-/** Makes the program fail on SIGUSR1. */
+/** Returns the flag that makes the program fail on SIGUSR1. */
 const failWith = (statement: string) =>
   preload(`Deno.addSignalListener("SIGUSR1", () => {
     const error = new TypeError("Unforeseen");
@@ -18,7 +18,7 @@ const STATEMENTS = {
   "an unhandled rejection": "Promise.reject(error)",
 };
 
-/** Where standard error goes, and what follows the access lines. */
+/** Where standard error goes, and what follows the access log lines. */
 const CASES: [stderr: string, script: string, flag: string, rest: RegExp][] = [
   ["read", 'exec "$@" 2>&1', "--debug", /^TypeError: Unforeseen\n +at /],
   ["read", 'exec "$@" 2>&1', "--no-debug", /^TypeError: Unforeseen$/],
