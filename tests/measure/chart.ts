@@ -9,9 +9,9 @@ export type Scaling = { server: string; speeds: number[]; memory: number[] };
 /** The numbers of connections. */
 export const CONNECTIONS = [1, 10, 100, 1000];
 
-const ROW = 24; // from one bar to the next
-const STEP = 100; // from one number of connections to the next
-const PLOT_HEIGHT = 170;
+const ROW_PX = 24; // distance between bars
+const TICK_PX = 100; // distance between numbers of connections
+const PLOT_HEIGHT_PX = 170;
 
 const STYLE = `
   svg { --page: #ffffff; --text: #1f2328; --muted: #59636e; --grid: #d1d9e0;
@@ -50,9 +50,10 @@ function drawBars(servers: string[], values: number[], width: number) {
   const highest = Math.max(...values);
   return values.map((value, row) => {
     const length = Math.max(1, Math.round(width * value / highest));
-    const size = `y="${ROW * row - 12}" width="${length}" height="16" rx="2"`;
+    const y = ROW_PX * row;
+    const size = `y="${y - 12}" width="${length}" height="16" rx="2"`;
     return `<rect class="bar" ${size} ${color(servers[row]!)}/>` +
-      text(length + 6, ROW * row, value.toFixed(2));
+      text(length + 6, y, value.toFixed(2));
   });
 }
 
@@ -60,17 +61,17 @@ function drawBars(servers: string[], values: number[], width: number) {
 function drawLines(all: Scaling[], figure: "speeds" | "memory") {
   const highest = Math.max(...all.flatMap((scaling) => scaling[figure]));
   const top = 20 * Math.ceil(highest / 20);
-  const y = (value: number) => Math.round(PLOT_HEIGHT * (1 - value / top));
+  const y = (value: number) => Math.round(PLOT_HEIGHT_PX * (1 - value / top));
   const grid = [0, top / 2, top].map((value) =>
-    `<path class="grid" d="M0 ${y(value)}h${3 * STEP}"/>` +
+    `<path class="grid" d="M0 ${y(value)}h${3 * TICK_PX}"/>` +
     text(-8, y(value) + 4, String(value), "note end")
   );
   const ticks = CONNECTIONS.map((count, index) =>
-    text(STEP * index, y(0) + 18, count.toLocaleString("en"), "note middle")
+    text(TICK_PX * index, y(0) + 18, count.toLocaleString("en"), "note middle")
   );
-  const unit = text(1.5 * STEP, y(0) + 36, "connections", "note middle");
+  const unit = text(1.5 * TICK_PX, y(0) + 36, "connections", "note middle");
   const lines = all.map(({ server, [figure]: values }, index) => {
-    const points = values.map((value, i) => `${STEP * i},${y(value)}`);
+    const points = values.map((value, i) => `${TICK_PX * i},${y(value)}`);
     const x = 115 * index;
     return `<g class="line" ${color(server)}>` +
       `<polyline points="${points.join(" ")}"/>` +
@@ -83,13 +84,13 @@ function drawLines(all: Scaling[], figure: "speeds" | "memory") {
 /** Draws two panels of bars, and below them two of lines. */
 export function drawChart(results: Result[], scaling: Scaling[], note: string) {
   const servers = results.map(({ server }) => server);
-  const names = servers.map((name, row) => text(-8, ROW * row, name, "end"));
+  const names = servers.map((name, row) => text(-8, ROW_PX * row, name, "end"));
   const ratios = drawBars(servers, results.map((it) => it["to bare"]), 150);
   const latencies = drawBars(servers, results.map((it) => it["p99, ms"]), 340);
   const speeds = drawLines(scaling, "speeds");
   const memory = drawLines(scaling, "memory");
-  const lower = 104 + ROW * results.length;
-  const height = lower + PLOT_HEIGHT + 96;
+  const lower = 104 + ROW_PX * results.length;
+  const height = lower + PLOT_HEIGHT_PX + 96;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 840 ${height}"
   role="img" aria-label="Speed of the service and its peers">
 <style>${STYLE}</style>

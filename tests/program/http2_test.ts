@@ -1,5 +1,5 @@
-// HTTP/2, which Deno.serve accepts without an upgrade: nghttp2's clients and raw
-// frames.
+// HTTP/2, which Deno.serve accepts without an upgrade: from nghttp2's clients,
+// and as raw frames.
 
 import { assertEquals, assertMatch } from "@std/assert";
 import {
