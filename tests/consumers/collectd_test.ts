@@ -1,65 +1,11 @@
 // collectd reads the board and exports its readings to Prometheus.
 
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertMatch } from "@std/assert";
 import { Board } from "./board.ts";
-import { copyExample } from "./examples.ts";
+import { Collectd, missingCollectd } from "./collectd.ts";
 import { Folder } from "../helpers/files.ts";
-import { missingCommand, testUnless } from "../helpers/machine.ts";
-import { freePort, get } from "../helpers/network.ts";
-import { Process } from "../helpers/process.ts";
-
-const missingCollectd = await missingCommand("collectd");
-
-/** collectd with an example, on a host named monitor. */
-class Collectd extends Process {
-  static async start(
-    folder: Folder,
-    example: string,
-    host: string,
-    interval = 0.5,
-  ): Promise<Collectd> {
-    const port = freePort();
-    const values = { "BOARD.local:5000": host, "9103": `${port}` };
-    const file = await copyExample(folder, example, values);
-    const main = `${folder.path}/main.conf`;
-    await Deno.writeTextFile(
-      main,
-      `BaseDir "${folder.path}"
-PIDFile "${folder.path}/pid"
-Hostname "monitor"
-FQDNLookup false
-Interval ${interval}
-LoadPlugin logfile
-<Plugin logfile>
-  File "stdout"
-</Plugin>
-Include "${file}"
-`,
-    );
-    return new Collectd(port, ["-f", "-C", main]);
-  }
-
-  private constructor(readonly port: number, args: string[]) {
-    super("collectd", args);
-  }
-
-  /** Waits until it exports this, without the time stamps. */
-  async waitForMetrics(...expected: string[]): Promise<void> {
-    let metrics = "";
-    await this.waitFor(async () => {
-      metrics = await this.metrics();
-      return metrics === expected.join("\n");
-    }).catch((error) => assertEquals(metrics, expected.join("\n"), error));
-  }
-
-  async metrics(): Promise<string> {
-    const response = await get(`http://127.0.0.1:${this.port}/metrics`)
-      .catch(() => undefined); // it does not listen yet
-    const lines = await response?.text() ?? "";
-    return lines.split("\n").filter((line) => /^\w/.test(line))
-      .map((line) => line.replace(/ \d+$/, "")).join("\n");
-  }
-}
+import { testUnless } from "../helpers/machine.ts";
+import { freePort } from "../helpers/network.ts";
 
 testUnless(
   missingCollectd,

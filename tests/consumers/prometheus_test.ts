@@ -1,7 +1,9 @@
-// Prometheus probes the board through blackbox_exporter.
+// Prometheus reads the board through collectd, and probes it through
+// blackbox_exporter.
 
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { Board } from "./board.ts";
+import { Collectd, missingCollectd } from "./collectd.ts";
 import { copyExample } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
 import {
@@ -12,13 +14,14 @@ import {
 import { freePort, get } from "../helpers/network.ts";
 import { output, Process } from "../helpers/process.ts";
 
-/** blackbox_exporter, for which BOARD.local has an IPv6 address too. */
+/** blackbox_exporter, which also knows an IPv6 address of BOARD.local. */
 class BlackboxExporter extends Process {
   readonly #target: string;
 
   static async start(
     folder: Folder,
     board: Board,
+    port = freePort(),
   ): Promise<BlackboxExporter> {
     const hosts = `${folder.path}/hosts`;
     await Deno.writeTextFile(hosts, "::1 BOARD.local\n127.0.0.1 BOARD.local\n");
@@ -26,7 +29,7 @@ class BlackboxExporter extends Process {
     const exporter = new BlackboxExporter(
       hosts,
       file,
-      freePort(),
+      port,
       board.program.port,
     );
     await exporter.waitFor(() => exporter.stderr.includes("Listening on"));
@@ -48,7 +51,7 @@ class BlackboxExporter extends Process {
       "prometheus-blackbox-exporter",
       `--config.file=${file}`,
       `--web.listen-address=127.0.0.1:${port}`,
-      "--timeout-offset=0.1", // of the time that Prometheus waits
+      "--timeout-offset=0.1", // off the time that Prometheus waits
     ]);
     this.#target = `http://BOARD.local:${boardPort}/datasensor`;
   }
@@ -68,18 +71,25 @@ class BlackboxExporter extends Process {
   }
 }
 
-/** Prometheus with the example, which it runs twice a second. */
+/** An element of a result of Prometheus. */
+interface Sample {
+  value: [time: number, value: string];
+}
+
+/** Prometheus with the example, which it evaluates twice a second. */
 class Prometheus extends Process {
   readonly #origin: string;
 
   static async start(
     folder: Folder,
     board: Board,
-    exporter: BlackboxExporter,
+    collectdPort: number,
+    exporterPort: number,
   ): Promise<Prometheus> {
     const path = await copyExample(folder, "prometheus.yml", {
       "BOARD.local:5000": `BOARD.local:${board.program.port}`,
-      "127.0.0.1:9115": `127.0.0.1:${exporter.port}`,
+      "127.0.0.1:9103": `127.0.0.1:${collectdPort}`,
+      "127.0.0.1:9115": `127.0.0.1:${exporterPort}`,
     });
     await copyExample(folder, "prometheus_rules.yml", {});
     const global =
@@ -100,40 +110,23 @@ class Prometheus extends Process {
     this.#origin = `http://127.0.0.1:${port}`;
   }
 
-  /** Returns the value of an expression for the board, if it has one. */
+  /** Returns the value of an expression, or undefined if it has none. */
   async evaluate(query: string): Promise<number | undefined> {
     const parameters = new URLSearchParams({ query });
     const response = await get(`${this.#origin}/api/v1/query?${parameters}`);
     const { data } = await response.json();
-    const [sample]: Sample[] = data.result;
-    if (sample === undefined) return undefined;
-    assertMatch(
-      sample.metric.instance,
-      /^http:\/\/BOARD\.local:\d+\/datasensor$/,
-    );
-    return Number(sample.value[1]);
+    const samples: Sample[] = data.result;
+    return samples[0] && Number(samples[0].value[1]);
   }
 
-  /** Waits until an expression has a value for the board. */
-  async waitForValue(query: string): Promise<number> {
-    let value: number | undefined;
+  /** Waits until an expression has a value, or undefined for none. */
+  async waitForValue(query: string, value: number | undefined): Promise<void> {
+    let last: number | undefined;
     await this.waitFor(async () => {
-      value = await this.evaluate(query);
-      return value !== undefined;
-    });
-    return value!;
+      last = await this.evaluate(query);
+      return Object.is(last, value);
+    }).catch((error) => assertEquals(last, value, `${query}: ${error}`));
   }
-
-  /** Waits until an expression has no value for the board. */
-  async waitForNone(query: string): Promise<void> {
-    await this.waitFor(async () => await this.evaluate(query) === undefined);
-  }
-}
-
-/** An element of a result of Prometheus. */
-interface Sample {
-  metric: { instance: string };
-  value: [time: number, value: string];
 }
 
 const missingBlackboxExporter = //
@@ -165,47 +158,74 @@ testUnless(
 );
 
 testUnless(
-  missingBlackboxExporter ?? await missingCommand("prometheus"),
-  "prometheus.yml records the age of a reading, and alerts when it is too old or the board is down",
+  missingBlackboxExporter ?? missingCollectd ??
+    await missingCommand("prometheus"),
+  "prometheus.yml records a reading and its age, and alerts when it is old, or the board or blackbox_exporter is down",
   async () => {
-    const age = "datasensor_reading_age_seconds";
-    const missing =
-      'ALERTS{alertname="DatasensorReadingMissing",alertstate="firing"}';
     using folder = await Folder.create();
     await using board = await Board.start();
     await board.say("21.5");
-    await using exporter = await BlackboxExporter.start(folder, board);
-    await using prometheus = await Prometheus.start(folder, board, exporter);
-    const seconds = await prometheus.waitForValue(age);
-    assertEquals(seconds >= 0 && seconds < 60, true, `${seconds}`);
-    await prometheus.waitForNone(missing);
+    await using collectd = await Collectd.start(
+      folder,
+      "collectd.conf",
+      board.host,
+    );
+    const port = freePort();
+    await using prometheus = //
+      await Prometheus.start(folder, board, collectd.port, port);
+    const reading = 'collectd_curl_gauge{job="collectd",curl="BOARD"}';
+    const instance = `http://BOARD.local:${board.program.port}/datasensor`;
+    const age = `datasensor_reading_age_seconds{instance="${instance}"}`;
+    const isYoung = `${age} >= 0 < bool 60`;
+    const missing = "ALERTS" + JSON.stringify({
+      alertname: "DatasensorReadingMissing",
+      alertstate: "firing",
+      instance,
+    }).replace(/"(\w+)":/g, "$1=");
+    await prometheus.waitForValue(missing, 1); // no blackbox_exporter yet
+    await using _exporter = await BlackboxExporter.start(folder, board, port);
+    await prometheus.waitForValue(missing, undefined);
+    await prometheus.waitForValue(isYoung, 1);
+    await prometheus.waitForValue(reading, 21.5);
     await board.becomeStale();
-    await prometheus.waitForValue(missing);
-    await prometheus.waitForNone(age);
+    await prometheus.waitForValue(missing, 1);
+    await prometheus.waitForValue(age, undefined);
+    await prometheus.waitForValue(reading, NaN);
     await board.say("22");
-    await prometheus.waitForNone(missing);
+    await prometheus.waitForValue(missing, undefined);
+    await prometheus.waitForValue(reading, 22);
     await board.goDown();
-    await prometheus.waitForValue(missing);
+    await prometheus.waitForValue(missing, 1);
+    await prometheus.waitForValue(reading, undefined);
   },
 );
 
-testUnless(
-  await missingCommand("promtool"),
-  "prometheus_rules.yml alerts when a reading is older than 60 s, but not for other probes",
-  async () => {
-    using folder = await Folder.create();
-    await copyExample(folder, "prometheus_rules.yml", {});
-    const tests = `
+/** Runs promtool, which must accept what it checks. */
+async function promtool(...args: string[]): Promise<void> {
+  const { code, stdout, stderr } = await output("promtool", args);
+  assertEquals(code, 0, stdout + stderr);
+}
+
+const missingPromtool = await missingCommand("promtool");
+
+testUnless(missingPromtool, "prometheus.yml is valid", async () => {
+  using folder = await Folder.create();
+  await copyExample(folder, "prometheus_rules.yml", {});
+  const path = await copyExample(folder, "prometheus.yml", {});
+  await promtool("check", "config", path);
+});
+
+/** A board that is live, stale, then not probed; another job that always fails. */
+const RULE_TESTS = `
 rule_files: [prometheus_rules.yml]
 evaluation_interval: 1s
 tests:
-  - interval: 1s
+  - name: an old reading
+    interval: 1s
     input_series:
       - series: probe_http_last_modified_timestamp_seconds{job="datasensor"}
         values: "0x70"
       - series: probe_http_last_modified_timestamp_seconds{job="website"}
-        values: "0x70"
-      - series: probe_success{job="website"}
         values: "0x70"
     alert_rule_test:
       - eval_time: 60s
@@ -213,13 +233,38 @@ tests:
       - eval_time: 61s
         alertname: DatasensorReadingOld
         exp_alerts: [exp_labels: { job: datasensor }]
-      - eval_time: 61s
+  - name: a missing reading
+    interval: 1s
+    input_series:
+      - series: up{job="datasensor"}
+        values: "1x19 0x9 1x9"
+      - series: probe_success{job="datasensor"}
+        values: "1x9 0x9 stale _x9 1x9"
+      - series: up{job="website"}
+        values: "0x40"
+      - series: probe_success{job="website"}
+        values: "0x40"
+    alert_rule_test:
+      - eval_time: 9s
+        alertname: DatasensorReadingMissing
+      - eval_time: 10s
+        alertname: DatasensorReadingMissing
+        exp_alerts: [exp_labels: { job: datasensor }]
+      - eval_time: 20s
+        alertname: DatasensorReadingMissing
+        exp_alerts: [exp_labels: { job: datasensor }]
+      - eval_time: 35s
         alertname: DatasensorReadingMissing
 `;
+
+testUnless(
+  missingPromtool,
+  "prometheus_rules.yml alerts when a reading is older than 60 s or missing, but not for other jobs",
+  async () => {
+    using folder = await Folder.create();
+    await copyExample(folder, "prometheus_rules.yml", {});
     const path = `${folder.path}/tests.yml`;
-    await Deno.writeTextFile(path, tests);
-    const { code, stdout, stderr } = //
-      await output("promtool", ["test", "rules", path]);
-    assertEquals(code, 0, stdout + stderr);
+    await Deno.writeTextFile(path, RULE_TESTS);
+    await promtool("test", "rules", path);
   },
 );
