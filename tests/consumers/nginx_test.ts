@@ -31,6 +31,7 @@ class Nginx extends Process {
     await Deno.writeTextFile(
       main,
       `daemon off;
+user www-data; # as on Debian
 pid pid;
 events {}
 http {
@@ -89,14 +90,20 @@ http {
 
 /** Runs the guide's commands for the certificate and the password file. */
 async function createCredentials(folder: Folder): Promise<void> {
+  const isRoot = Deno.uid() === 0;
+  const group = " -g www-data";
   const commands = await guideCommands("sudo openssl", {
     "sudo ": "",
+    [group]: isRoot ? group : "", // only root may choose the group
     "BOARD.local": "localhost",
     "/etc/nginx/": `${folder.path}/`,
   });
-  await typePassword(commands, PASSWORD, 2);
+  const shown = await typePassword(commands, PASSWORD, 2);
+  assertEquals(shown.includes("$6$"), false, shown);
   const passwords = `${folder.path}/datasensor.passwords`;
   assertMatch(await Deno.readTextFile(passwords), /^reader:\$6\$/); // SHA-512
+  const access = await output("stat", ["-c", "%a %G", passwords]);
+  assertMatch(access.stdout, isRoot ? /^640 www-data$/m : /^640 /);
   const nineYears = `${9 * 365 * 24 * 60 * 60}`;
   const { code, stdout } = await output("openssl", [
     ...["x509", "-noout", "-checkend", nineYears],
@@ -105,7 +112,7 @@ async function createCredentials(folder: Folder): Promise<void> {
   assertEquals(code, 0, stdout);
 }
 
-/** Runs commands on a terminal, types a password there, and returns the output. */
+/** Runs commands on a terminal, types a password, and returns the output. */
 async function typePassword(
   commands: string,
   password: string,
