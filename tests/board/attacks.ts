@@ -1,8 +1,8 @@
-// deno-lint-ignore-file no-console -- the memory taken is a result of its own
+// deno-lint-ignore-file no-console -- the memory taken is a result
 
 /**
- * HTTP/2 clients that take memory: on a board, under the unit and by hand, they
- * may take some, and other clients are answered soon after.
+ * HTTP/2 clients that take memory: on a board, the unit and the service that is
+ * started by hand stay below a limit, and soon answer other clients.
  *
  * @module
  */
@@ -24,15 +24,15 @@ const RECOVERY_LIMIT_MS = 10_000;
 /** How long an attack may take, in ms. */
 const ATTACK_LIMIT_MS = 60_000;
 
-/** How long connections are held that have sent everything, in ms. */
+/** How long to hold connections that have sent everything, in ms. */
 const HOLD_MS = 15_000;
 
-/** Sends 96 MB of DATA frames without data, as the body of a request. */
+/** Sends 96 MB of empty DATA frames as the body of a request. */
 async function sendEmptyFrames(port: number, method: string): Promise<void> {
   using connection = await Http2Connection.open(port, NO_WINDOW);
   const sent = connection.sendEmptyFrames(method, 10_670_000);
   await within(sent, () => "not all frames are sent", ATTACK_LIMIT_MS)
-    .catch(() => {}); // a slow board does not take all of them
+    .catch(() => {}); // a slow board may not take all of them
 }
 
 /** Sends 200 requests, each with many references to the header table. */
@@ -59,12 +59,12 @@ const CLIENTS: Record<string, (port: number) => Promise<unknown>> = {
     )),
 };
 
-/** Attacks the service, and fails if it takes too much or does not recover. */
+/** Attacks the service, and checks its memory and the time to recover. */
 async function attack(board: Board, name: string, how: string): Promise<void> {
-  // The highest resident memory of each process, as it may be restarted
+  // The peak memory of each process: the service may be restarted
   await using sampler = new Process("ssh", [
     "board",
-    // echo ends it once nobody reads
+    // echo ends the loop when nobody reads its output
     "while sleep 0.1; do echo; for pid in $(pidof datasensor); do " +
     "grep VmHWM /proc/$pid/status; done; done",
   ], { env: board.environment });
@@ -108,7 +108,7 @@ const ON_UNIT: Checks = Object.fromEntries(
 /** Attacks on the service that is started by hand. */
 const ON_PROGRAM: Checks = Object.fromEntries(
   Object.keys(CLIENTS).map((name) => [
-    `started by hand, it survives ${name}`,
+    `the service started by hand survives ${name}`,
     async (board) => {
       await board.run("sudo systemctl stop datasensor");
       await using terminal = await startByHand(board);
@@ -119,5 +119,5 @@ const ON_PROGRAM: Checks = Object.fromEntries(
   ]),
 );
 
-/** The checks of what hostile clients can take. */
+/** The checks against hostile clients. */
 export const ATTACKS: Checks = { ...ON_UNIT, ...ON_PROGRAM };

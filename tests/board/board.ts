@@ -1,4 +1,4 @@
-// An emulated ARM board, and the computer of the operator who uses it by ssh.
+// An emulated ARM board, and the computer of its operator, who uses ssh.
 
 import { Folder } from "../helpers/files.ts";
 import { freePort } from "../helpers/network.ts";
@@ -14,7 +14,7 @@ export interface BoardKind {
   memoryController: boolean;
 }
 
-/** How long a board may take to boot, in ms: two at a time take a minute. */
+/** How long a board may take to boot, in ms: two at once take a minute. */
 const BOOT_TIMEOUT_MS = 300_000;
 
 /** How long a request may take, in ms. */
@@ -28,7 +28,7 @@ export class Board implements AsyncDisposable {
   readonly #folder: Folder;
   readonly #ports: Ports;
   readonly #machine: Process;
-  /** The ssh connection that all commands share: setting up one takes a second. */
+  /** The ssh connection of all commands: setting one up takes a second. */
   #connection: Process | undefined;
 
   private constructor(
@@ -42,7 +42,7 @@ export class Board implements AsyncDisposable {
     this.#machine = machine;
   }
 
-  /** Boots a board, and waits until it has come up. */
+  /** Boots a board, and waits until it is up. */
   static async boot(kind: BoardKind, images: string): Promise<Board> {
     const ports = { 22: freePort(), 80: freePort(), 5000: freePort() };
     const folder = await createComputer(ports[22]);
@@ -59,7 +59,7 @@ export class Board implements AsyncDisposable {
       ...["-initrd", `${images}/initrd-${kind.pages}`],
       ...["-append", parameters],
       ...["-display", "none", "-monitor", "none", "-serial", "stdio"],
-      // What it writes to its disk is gone when it is switched off
+      // Changes to its disk are lost when it is switched off
       "-drive",
       `file=${images}/disk.ext4,format=raw,if=none,id=disk,snapshot=on`,
       ...["-device", "virtio-blk-pci,drive=disk"],
@@ -69,7 +69,7 @@ export class Board implements AsyncDisposable {
     await using stack = new AsyncDisposableStack();
     const board = stack.use(new Board(kind, folder, ports, machine));
     await board.#connect();
-    stack.move(); // it is the caller's now
+    stack.move(); // the caller disposes of it
     return board;
   }
 
@@ -83,7 +83,7 @@ export class Board implements AsyncDisposable {
     return this.#ports[inner];
   }
 
-  /** Waits until it accepts ssh, and has started everything. */
+  /** Waits until it accepts ssh and has started all units. */
   async #connect(): Promise<void> {
     const end = performance.now() + BOOT_TIMEOUT_MS;
     while ((await this.#ssh("true")).code !== 0) {
@@ -106,13 +106,13 @@ export class Board implements AsyncDisposable {
     return { PATH: `${this.folder}/bin:${path}`, TERM: "dumb" };
   }
 
-  /** Runs a command on the operator's computer; fails if it fails. */
+  /** Runs a command on the operator's computer. Throws if it fails. */
   async compute(command: string): Promise<string> {
     const options = { cwd: this.folder, env: this.environment };
     return succeed(command, await output("bash", ["-ec", command], options));
   }
 
-  /** Runs a command on the board; fails if it fails. */
+  /** Runs a command on the board. Throws if it fails. */
   async run(command: string): Promise<string> {
     return succeed(command, await this.attempt(command));
   }
@@ -122,7 +122,7 @@ export class Board implements AsyncDisposable {
     return await this.#ssh(`set -e\n${command}`);
   }
 
-  /** Runs a command on a terminal of the board; fails if it fails. */
+  /** Runs a command on a terminal of the board. Throws if it fails. */
   async runOnTerminal(command: string): Promise<string> {
     return succeed(command, await this.#ssh(`set -e\n${command}`, "-tt"));
   }
@@ -132,12 +132,12 @@ export class Board implements AsyncDisposable {
     return await output("ssh", [...flags, "board", command], { env });
   }
 
-  /** Reads a file of /proc or the like, without its last line feed. */
+  /** Returns the output of a command, without the line feed at its end. */
   async read(command: string): Promise<string> {
     return (await this.run(command)).trimEnd();
   }
 
-  /** Reboots as an operator does, and waits until it has come up again. */
+  /** Reboots as an operator does, and waits until it is up again. */
   async reboot(): Promise<void> {
     const before = await this.#bootId();
     await this.attempt("sudo systemctl reboot");
@@ -168,7 +168,7 @@ export class Board implements AsyncDisposable {
     await waitFor(async () => {
       last = await this.answer(port);
       if (last.startsWith(begin)) return true;
-      await delay(500); // to look takes the board's time
+      await delay(500); // polling slows the board down
       return false;
     }, () => `the answer is "${last}", not "${begin}"`);
   }
@@ -186,7 +186,7 @@ function succeed(command: string, { code, stdout, stderr }: Output): string {
   throw new Error(`${command}\nfailed with ${code}: ${stdout}${stderr}`);
 }
 
-/** Creates a folder with a key, and with commands that know `board` as a host. */
+/** Creates a folder with a key, and with an ssh and scp that know `board`. */
 async function createComputer(port: number): Promise<Folder> {
   const folder = await Folder.create();
   const { path } = folder;

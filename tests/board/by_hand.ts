@@ -1,8 +1,8 @@
-// deno-lint-ignore-file no-console -- the memory taken is a result of its own
+// deno-lint-ignore-file no-console -- the memory taken is a result
 
 /**
- * What the README promises of the executable that is started by hand, and how
- * much memory it takes.
+ * Checks the executable that is started by hand, as the README says, and its
+ * memory.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import { type Checks, guide, property } from "./operations.ts";
 const readme = await Guide.read("README.md");
 const guideText = await Deno.readTextFile(".board/README.md");
 
-/** How much more memory the service may take than the guide says. */
+/** The highest ratio of the service's memory to that in the guide. */
 const MEMORY_TOLERANCE = 1.2;
 
 /** The README's command that starts the executable. */
@@ -67,7 +67,7 @@ export const BY_HAND: Checks = {
     assertEquals(excess <= MEMORY_TOLERANCE, true, `${excess} times as much`);
   },
 
-  async "started by hand, as printed, it answers and stops with Ctrl+C"(board) {
+  async "the README's commands start the service, and Ctrl+C stops it"(board) {
     await board.run(guide.block("systemctl stop datasensor.socket"));
     await board.compute(readme.line("scp dist/"));
     await using terminal = await startByHand(board);

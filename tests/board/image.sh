@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes what the emulated boards boot, out of Debian's packages: a disk with
+# Makes the images of the emulated boards, from Debian's packages: a disk with
 # Debian for arm64, and for each page size a kernel and its initial RAM disk.
 #
 # Usage: image.sh FOLDER SUITE SIZE=KERNEL-PACKAGE...
@@ -10,7 +10,7 @@ recipe=$(realpath "$(dirname "$0")")
 work=$(mktemp -d -p "$folder")
 binfmt=/proc/sys/fs/binfmt_misc
 
-# Whatever it changes on this machine ends with it
+# Reverts every change to this machine
 clean_up() {
   [ -z "${registered-}" ] || echo -1 >$binfmt/qemu-aarch64
   [ -z "${mounted-}" ] || umount $binfmt
@@ -18,7 +18,7 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# Has the kernel run programs for ARM by qemu-aarch64-static
+# Makes the kernel run ARM programs with qemu-aarch64-static
 register_emulator() {
   if [ ! -e $binfmt/register ]; then
     mount -t binfmt_misc binfmt_misc $binfmt
@@ -38,15 +38,15 @@ install_debian() {
   configure_debian "$work/root"
 }
 
-# Makes the board that a guide presumes: it is in a network, and somebody who may
-# use sudo can log in.
+# Configures the board as the guide expects it: on a network, with a user who can
+# log in and use sudo.
 configure_debian() {
   local root=$1
   echo board >"$root/etc/hostname"
   echo 127.0.0.1 localhost board >"$root/etc/hosts"
   chroot "$root" useradd --create-home --shell /bin/bash --groups sudo,adm pi
   echo 'pi ALL=(ALL) NOPASSWD: ALL' >"$root/etc/sudoers.d/pi"
-  # The initial RAM disk writes the run's key there
+  # The initial RAM disk writes the key of this run there
   echo 'AuthorizedKeysFile /etc/ssh/authorized_keys' \
     >"$root/etc/ssh/sshd_config.d/board.conf"
   cat >"$root/etc/systemd/network/board.network" <<'END'
@@ -57,7 +57,7 @@ Address=10.0.2.15/24
 Gateway=10.0.2.2
 END
   chroot "$root" systemctl --quiet enable systemd-networkd
-  # The console is for the kernel's messages; the rest only makes it slower
+  # The console only shows the kernel's messages; these units slow the boot down
   chroot "$root" systemctl --quiet mask serial-getty@ttyAMA0.service \
     apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer \
     e2scrub_all.timer e2scrub_reap.service getty@tty1.service

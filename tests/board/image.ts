@@ -10,13 +10,13 @@
 import { missingCommand } from "../helpers/machine.ts";
 import { output } from "../helpers/process.ts";
 
-/** The size of a board's memory pages, as in the names of its files. */
+/** The size of a board's memory pages, as written in file names. */
 export type PageSize = "4k" | "16k";
 
 /** The release of Debian on the boards. */
 const SUITE = Deno.env.get("DATASENSOR_BOARD_SUITE") || "bookworm";
 
-/** Packages that depend on the newest kernel. apt need not know all of them. */
+/** Packages that depend on the newest kernel; apt may know only some. */
 const KERNELS: Record<PageSize, string[]> = {
   "4k": ["linux-image-arm64"],
   "16k": ["linux-image-arm64-16k", "linux-image-6.12-arm64-16k"],
@@ -33,10 +33,10 @@ const COMMANDS = [
   "qemu-system-aarch64",
 ];
 
-/** What makes an image, relative to the project. */
+/** The files that make an image, relative to the project. */
 const RECIPE = ["tests/board/image.sh", "tests/board/init"];
 
-/** Returns the reason to skip a test where no image can be made. */
+/** Returns the reason to skip a test if no image can be made. */
 export async function missingImage(): Promise<string | undefined> {
   if (Deno.uid() !== 0) return "only root can make the image of a board";
   for (const command of COMMANDS) {
@@ -72,7 +72,7 @@ export async function getImages(): Promise<string> {
   return `${cache}/${name}`;
 }
 
-/** Makes the images, and removes those of the same release that they replace. */
+/** Makes the images, and removes older ones of the same release. */
 async function makeImages(
   cache: string,
   name: string,
@@ -92,7 +92,7 @@ async function makeImages(
   if (!success) throw new Error(`${RECIPE[0]} failed`);
 }
 
-/** Returns a name for what an image is made of. */
+/** Returns a hash of everything that an image is made of. */
 async function digest(...parts: string[]): Promise<string> {
   const recipe = await Promise.all(RECIPE.map((f) => Deno.readTextFile(f)));
   const bytes = new TextEncoder().encode([...recipe, ...parts].join("\n"));

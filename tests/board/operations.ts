@@ -1,4 +1,4 @@
-// What the checks do on a board, as its operator would.
+// Operations that the checks share, which use the guide's commands.
 
 import { Guide } from "../helpers/guide.ts";
 import { delay, waitFor } from "../helpers/wait.ts";
@@ -10,7 +10,7 @@ export type Checks = Record<string, (board: Board) => Promise<void>>;
 /** The guide for operators. */
 export const guide = await Guide.read(".board/README.md");
 
-/** Waits for a condition; looking at it takes the board's time. */
+/** Waits for a condition, polling slowly to spare the board. */
 export async function waitOnBoard(
   condition: () => Promise<boolean>,
 ): Promise<void> {
@@ -29,7 +29,7 @@ export function property(
   return board.read(`systemctl show -P ${name} ${unit}`);
 }
 
-/** Returns the lines that a unit's processes wrote, as the journal has them. */
+/** Returns the lines of a unit's processes in the journal. */
 export async function journal(
   board: Board,
   unit = "datasensor",
@@ -40,7 +40,7 @@ export async function journal(
 
 /** Edits the drop-in, and restarts the service, with the guide's commands. */
 export async function edit(board: Board, dropIn: string): Promise<void> {
-  // An editor that puts these lines between the first two comments
+  // An editor that inserts these lines between the first two comments
   await board.run(`cat >drop-in <<'END'\n${dropIn}END
 sudo tee /usr/local/bin/editor >editor <<'END'
 #!/bin/sh
@@ -56,7 +56,7 @@ export async function removeDropIn(board: Board): Promise<void> {
   await board.run(guide.block("override.conf"));
 }
 
-/** Brings the service back, whatever a failed check has left. */
+/** Restores the service after a failed check. */
 export async function reset(board: Board): Promise<void> {
   await board.attempt(
     `sudo rm -f /etc/systemd/system/datasensor.service.d/override.conf

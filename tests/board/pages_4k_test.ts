@@ -1,4 +1,4 @@
-// A board as most are, such as a Raspberry Pi 4.
+// The most common kind of board, such as a Raspberry Pi 4.
 
 import { testBoard } from "./test_board.ts";
 

@@ -1,4 +1,4 @@
-// What the guide promises of sensors, checked on a board in the guide's order.
+// Checks what the guide says about sensors, in the guide's order.
 
 import { assertEquals, assertMatch } from "@std/assert";
 import type { Board } from "./board.ts";
@@ -12,13 +12,13 @@ import {
   waitOnBoard,
 } from "./operations.ts";
 
-/** How many error messages of the sensor are in the journal. */
+/** Returns the number of the sensor's error messages in the journal. */
 async function countErrors(board: Board): Promise<number> {
   const lines = await journal(board, "temperature");
   return lines.filter((line) => line.includes("No such file")).length;
 }
 
-/** Gives the board the device that the example reads, or changes its value. */
+/** Creates the device that the example reads, or changes its value. */
 async function setDevice(board: Board, value: number): Promise<void> {
   await board.run(`cd /sys/class/thermal
 [ -d thermal_zone0 ] || sudo mount -t tmpfs tmpfs .
@@ -26,12 +26,12 @@ sudo mkdir -p /sys/class/thermal/thermal_zone0
 echo ${value} | sudo tee /sys/class/thermal/thermal_zone0/temp`);
 }
 
-/** Takes the device away. */
+/** Removes the device. */
 async function removeDevice(board: Board): Promise<void> {
   await board.run("sudo rm /sys/class/thermal/thermal_zone0/temp");
 }
 
-/** Writes a reading, with the guide's command. */
+/** Writes a reading with the guide's command. */
 async function write(board: Board, reading: string): Promise<void> {
   const command = guide.block("| sudo tee /run/datasensor");
   await board.run(command.replace("21.5", reading));
@@ -39,7 +39,7 @@ async function write(board: Board, reading: string): Promise<void> {
 
 /** The checks of the guide's section "Connect a sensor". */
 export const SENSOR: Checks = {
-  async "without its device, a sensor has no reading, and its message is in the journal"(
+  async "a sensor without its device has no reading, and the journal says why"(
     board,
   ) {
     await board.run(guide.block("enable datasensor temperature"));
@@ -51,7 +51,7 @@ export const SENSOR: Checks = {
     );
   },
 
-  async "a reading is written as printed, and an error never replaces it"(
+  async "the guide's command writes a reading, and an error never replaces it"(
     board,
   ) {
     const before = await countErrors(board);
@@ -62,7 +62,7 @@ export const SENSOR: Checks = {
     await board.waitForAnswer("503"); // too old
   },
 
-  async "the sensor's unit writes what its device shows"(board) {
+  async "the sensor's unit writes the value of its device"(board) {
     await setDevice(board, 48312);
     await board.waitForAnswer('200 "48312"');
   },
@@ -87,7 +87,7 @@ export const SENSOR: Checks = {
     await board.waitForAnswer('200 "51000"');
   },
 
-  async "a reading starts the service if it is down"(board) {
+  async "a reading starts the stopped service"(board) {
     await removeDevice(board);
     await board.run("sudo systemctl stop datasensor");
     assertEquals(await board.answer(), "no answer");
@@ -95,7 +95,7 @@ export const SENSOR: Checks = {
     await board.waitForAnswer('200 "22.5"');
   },
 
-  async "an edited --host is obeyed, with the sensor's drop-in installed"(
+  async "a drop-in changes --host although the sensor's drop-in is installed"(
     board,
   ) {
     const ask = "curl -sS http://[::1]:5000/datasensor";
@@ -121,7 +121,9 @@ export const SENSOR: Checks = {
     assertMatch(await board.run(warnings), /Dropping lines/);
   },
 
-  async "all are stopped as printed, and stay down"(board) {
+  async "the guide's commands stop the service and its sensor, and start them again"(
+    board,
+  ) {
     await board.run(guide.block("systemctl stop datasensor.socket"));
     for (const unit of ["datasensor", "temperature", "datasensor.socket"]) {
       assertEquals(await property(board, "ActiveState", unit), "inactive");

@@ -1,5 +1,5 @@
-// What the guide promises of the service, checked on a board. The last drop-in
-// that a check has edited stays until another check replaces or removes it.
+// Checks what the guide says about the service. The last drop-in that a check has
+// edited stays until another check replaces or removes it.
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { HALF_BODY, send } from "../helpers/network.ts";
@@ -19,13 +19,13 @@ function countRequests(lines: string[]): number {
   return lines.filter((line) => line.includes("HTTP/1.1")).length;
 }
 
-/** Returns the drop-in that sets the flags, as the guide has one for IPv6. */
+/** Returns the guide's drop-in for IPv6, with other flags. */
 function dropInWith(flags: string): string {
   return guide.block("--journal --host ::").replace("--host ::", flags);
 }
 
-/** Fails unless flags keep the service down, and its status says why. */
-async function assertStaysDown(
+/** Asserts that flags stop the service permanently, and its status says why. */
+async function assertStops(
   board: Board,
   flags: string,
   reason: RegExp,
@@ -42,14 +42,14 @@ async function assertStaysDown(
 
 /** The checks of the guide's section "Run it as a service". */
 export const SERVICE: Checks = {
-  async "the service answers, once installed as printed"(board) {
+  async "the guide's commands install and start the service"(board) {
     await board.compute(guide.block("scp -r"));
     await board.run(guide.block("enable --now"));
     await board.waitForAnswer('200 "Sensor data"');
     assertEquals(await property(board, "UnitFileState"), "enabled");
   },
 
-  async "systemd finds the service exposed by 1.5 of 10 at most"(board) {
+  async "systemd rates the service's exposure at 1.5 of 10 or less"(board) {
     await board.run("systemd-analyze security --threshold=15 datasensor");
   },
 
@@ -64,7 +64,7 @@ export const SERVICE: Checks = {
     assertMatch(answer, isOn ? /=\d+$/ : /=\[not set\]$/);
   },
 
-  async "the service comes back after SIGKILL"(board) {
+  async "the service is restarted after SIGKILL"(board) {
     const before = await property(board, "MainPID");
     await board.run(`sudo kill -KILL ${before}`);
     await waitOnBoard(async () => await property(board, "NRestarts") === "1");
@@ -93,7 +93,7 @@ export const SERVICE: Checks = {
     await board.waitForAnswer("200");
   },
 
-  async "an update, as printed, runs the new executable"(board) {
+  async "the guide's commands update the executable"(board) {
     const before = await board.read("stat -c %i /usr/local/bin/datasensor");
     await board.run(
       guide.block(
@@ -108,19 +108,21 @@ export const SERVICE: Checks = {
     assertEquals(running === before, false);
   },
 
-  async "invalid flags stop it for good, and its status says why"(board) {
-    await assertStaysDown(board, "--foo", /Unknown flag "--foo"/);
-  },
-
-  async "an address that it may not use stops it for good, and its status says why"(
+  async "an invalid flag stops the service permanently, and its status says why"(
     board,
   ) {
-    await assertStaysDown(board, "--host 10.9.9.9", /10\.9\.9\.9/);
+    await assertStops(board, "--foo", /Unknown flag "--foo"/);
+  },
+
+  async "a forbidden --host stops the service permanently, and its status says why"(
+    board,
+  ) {
+    await assertStops(board, "--host 10.9.9.9", /10\.9\.9\.9/);
     await removeDropIn(board);
     await board.waitForAnswer("200");
   },
 
-  async "a port in use keeps it trying, until the port is free"(board) {
+  async "the service is restarted until its port is free"(board) {
     await board.run(`sudo systemctl stop datasensor
 sudo systemd-run --unit=other /usr/local/bin/datasensor --message other`);
     await board.waitForAnswer('200 "other"');
@@ -133,7 +135,7 @@ sudo systemd-run --unit=other /usr/local/bin/datasensor --message other`);
     await board.waitForAnswer('200 "Sensor data"');
   },
 
-  async "an edited --host is obeyed"(board) {
+  async "a drop-in changes --host"(board) {
     const ask = "curl -sS http://[::1]:5000/datasensor";
     assertEquals((await board.attempt(ask)).code, 7); // refused
     await edit(board, guide.block("--journal --host ::"));
@@ -141,7 +143,9 @@ sudo systemd-run --unit=other /usr/local/bin/datasensor --message other`);
     assertEquals(await board.run(ask), '"Sensor data"');
   },
 
-  async "port 80 works as printed, and not without sysctl"(board) {
+  async "the guide's drop-in for port 80 works only after its sysctl command"(
+    board,
+  ) {
     await edit(board, guide.block("--port 80"));
     await waitOnBoard(async () =>
       Number(await property(board, "NRestarts")) > 0
@@ -151,7 +155,7 @@ sudo systemd-run --unit=other /usr/local/bin/datasensor --message other`);
     await board.waitForAnswer("200", 80);
   },
 
-  async "it answers after a reboot, on port 80 still"(board) {
+  async "the service still answers on port 80 after a reboot"(board) {
     await board.reboot();
     await board.waitForAnswer("200", 80);
     await removeDropIn(board);
@@ -177,7 +181,7 @@ sudo systemd-run --unit=other /usr/local/bin/datasensor --message other`);
     assertEquals(countRequests(after), countRequests(before));
   },
 
-  async "only those of IPAddressAllow= can connect"(board) {
+  async "only the addresses in IPAddressAllow= can connect"(board) {
     const dropIn = guide.block("IPAddressDeny=any");
     await edit(board, dropIn);
     const ask = "curl -sS --retry 60 --retry-connrefused --retry-delay 1 " +

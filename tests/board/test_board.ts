@@ -30,7 +30,7 @@ export function testBoard(name: string, kind: BoardKind): void {
     // The guide's commands run in a clone of the project
     await Deno.symlink(dist.path, `${board.folder}/dist`);
     await Deno.symlink(await Deno.realPath(".board"), `${board.folder}/.board`);
-    // With the controller, MemoryMax= bounds what an attack takes
+    // With the controller, MemoryMax= limits what an attack takes
     const attacks = kind.memoryController ? {} : ATTACKS;
     for (const checks of [SERVICE, SENSOR, BY_HAND, attacks]) {
       for (const [name, check] of Object.entries(checks)) {

@@ -28,7 +28,7 @@ printf '[server]\\nhost-name=board\\n' |
 "$@" &
 `;
 
-/** The reason to skip the test where no name ends in .local. */
+/** Returns the reason to skip the test if .local names cannot be resolved. */
 async function missingMulticastNames(): Promise<string | undefined> {
   const { code } = await output("grep", ["mdns", "/etc/nsswitch.conf"]);
   return code === 0 ? undefined : "libnss-mdns is not installed";

@@ -5,7 +5,7 @@ import { get } from "../helpers/network.ts";
 import { output, Process } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
 
-/** The program, reading from a sensor that can die. */
+/** The program with a sensor that can die. */
 export class Board implements AsyncDisposable {
   readonly #folder: Folder;
   readonly #isJson: boolean;
@@ -21,7 +21,7 @@ export class Board implements AsyncDisposable {
     const wrap = ["sh", "-c", 'exec "$@" <>"$0"', fifo];
     const flags = ["--stdin", "--max-age", "1", ...args];
     const program = stack.use(await Program.start(flags, { wrap }));
-    stack.move(); // it is the board's now
+    stack.move(); // the board disposes of it
     return new Board(program, folder, args.includes("--json"));
   }
 
@@ -34,7 +34,7 @@ export class Board implements AsyncDisposable {
     this.#isJson = isJson;
   }
 
-  /** Its address, without a scheme. */
+  /** Its address and port. */
   get host(): string {
     return `127.0.0.1:${this.program.port}`;
   }
@@ -64,7 +64,7 @@ export class Board implements AsyncDisposable {
     });
   }
 
-  /** Returns the access lines of all requests that were answered before. */
+  /** Returns the log lines of all requests that were answered so far. */
   async log(): Promise<string[]> {
     const { program } = this;
     const marker = `?${crypto.randomUUID()}`;

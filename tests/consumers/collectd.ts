@@ -43,7 +43,7 @@ Include "${file}"
     super("collectd", args);
   }
 
-  /** Waits until it exports this, without the time stamps. */
+  /** Waits until it exports these metrics, given without time stamps. */
   async waitForMetrics(...expected: string[]): Promise<void> {
     let metrics = "";
     await this.waitFor(async () => {

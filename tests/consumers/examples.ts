@@ -3,13 +3,13 @@
 import type { Folder } from "../helpers/files.ts";
 import { Guide } from "../helpers/guide.ts";
 
-/** What stands for the placeholders of an example, by placeholder. */
+/** What replaces the placeholders of an example, by placeholder. */
 export type Values = Record<string, string>;
 
 /**
  * Returns an example with its placeholders replaced.
  *
- * @throws {Error} If the example does not have one of them.
+ * @throws {Error} If the example lacks one of them.
  */
 function fill(example: string, values: Values): string {
   let text = example;

@@ -56,7 +56,7 @@ interface Panel {
   data: { data: string; hits: { count: number }; items?: Panel["data"] }[];
 }
 
-/** Returns how many responses of a status a panel of the report counts. */
+/** Returns how many responses with a status a panel of the report counts. */
 function countStatus(panel: Panel, status: string): number | undefined {
   const rows = panel.data.flatMap(({ items = [] }) => items);
   return rows.find(({ data }) => data.startsWith(status))?.hits.count;

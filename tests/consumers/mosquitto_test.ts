@@ -35,7 +35,7 @@ class Subscriber extends Process {
     super(...unbuffered("mosquitto_sub", ...args));
   }
 
-  /** The messages, each after its topic. */
+  /** The messages, each with its topic. */
   get messages(): string[] {
     return this.stdout.match(/^\w+\/datasensor .*/gm) ?? [];
   }
@@ -46,12 +46,12 @@ async function publish(broker: Broker, topic: string): Promise<void> {
   assertEquals((await output("mosquitto_pub", args)).code, 0);
 }
 
-/** Returns the command for a program that is to print each line at once. */
+/** Returns the command that runs a program without buffering its lines. */
 function unbuffered(...command: string[]): [string, string[]] {
   return ["stdbuf", ["-oL", "-eL", ...command]];
 }
 
-/** The loop, with pauses that are short and logged. */
+/** The loop, with short pauses that it logs. */
 class Loop extends Process {
   readonly #folder: Folder;
 

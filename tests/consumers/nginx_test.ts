@@ -15,7 +15,7 @@ import { missingTerminal, Terminal } from "../helpers/terminal.ts";
 
 const PASSWORD = "correct horse";
 
-/** nginx with the example and with the files that the guide's commands make. */
+/** nginx with the example, and the files that the guide's commands create. */
 class Nginx extends Process {
   static async start(folder: Folder, board: Board): Promise<Nginx> {
     await Deno.chmod(folder.path, 0o755); // nginx reads as www-data
@@ -59,7 +59,7 @@ http {
     super("nginx", args, { startsOthers: true });
   }
 
-  /** Asks with a client that is as strict about certificates as a browser. */
+  /** Fetches with a client as strict about certificates as a browser. */
   async fetch(): Promise<string> {
     const cert = await Deno.readTextFile(`${this.folder.path}/datasensor.crt`);
     using client = Deno.createHttpClient({ caCerts: [cert] });
@@ -68,7 +68,7 @@ http {
     return await (await get(url, { client, headers })).text();
   }
 
-  /** Asks with the guide's certificate, and returns the body and the status. */
+  /** Runs curl with the guide's certificate; prints the body and the status. */
   async curl(...args: string[]): Promise<Output> {
     return await output("curl", [
       ...["-sS", "-w", " %{http_code}"],

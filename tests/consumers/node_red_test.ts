@@ -9,7 +9,7 @@ import { missingCommand, testUnless } from "../helpers/machine.ts";
 import { freePort, get } from "../helpers/network.ts";
 import { Process } from "../helpers/process.ts";
 
-/** Node-RED without its editor's user, running the flow. */
+/** Node-RED with the flow, and an empty user folder. */
 class NodeRed extends Process {
   readonly origin: string;
 

@@ -215,7 +215,7 @@ testUnless(missingPromtool, "prometheus.yml is valid", async () => {
   await promtool("check", "config", path);
 });
 
-/** A board that is live, stale, then not probed; another job that always fails. */
+/** A board that is live, stale, then not probed; another job always fails. */
 const RULE_TESTS = `
 rule_files: [prometheus_rules.yml]
 evaluation_interval: 1s
