@@ -1,5 +1,5 @@
-// Checks what the guide says about the service. The last drop-in that a check has
-// edited stays until another check replaces or removes it.
+// Checks what the guide says about the service. A drop-in, once edited, stays
+// until another check replaces or removes it.
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { HALF_BODY, send } from "../helpers/network.ts";
