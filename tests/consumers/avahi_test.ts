@@ -43,7 +43,9 @@ testUnless(
       "BOARD.local": "board.local",
     });
     const script = `${START_BOARD}
-until avahi-browse -rt _http._tcp | grep -q 192.0.2.7; do sleep 0.1; done
+until list=$(avahi-browse -rt _http._tcp) &&
+  echo "$list" | grep -q "address = .192.0.2.7" &&
+  echo "$list" | grep -q "^= *eth0 IPv6"; do sleep 0.1; done
 echo; echo LIST
 ${commands}
 echo; echo END
