@@ -24,9 +24,7 @@ export function skip(name: string, reason: string): void {
 }
 
 /** Returns the reason to skip a test if a command is not installed. */
-export async function missingCommand(
-  ...names: string[]
-): Promise<string | undefined> {
+export async function missingCommand(...names: string[]) {
   for (const name of names) {
     const { code } = await output("sh", ["-c", 'command -v "$0"', name]);
     if (code !== 0) return `${name} is not installed`;

@@ -121,19 +121,13 @@ export class Process implements AsyncDisposable {
   }
 
   /** Sends a signal, and waits until it ends. */
-  async stop(
-    signal: Deno.Signal = "SIGTERM",
-    limit?: number,
-  ): Promise<Deno.CommandStatus> {
+  async stop(signal: Deno.Signal = "SIGTERM", limit?: number) {
     this.kill(signal);
     return await this.end(limit);
   }
 
   /** Sends a signal, to it or its child, every 20 ms until it ends. */
-  async signalUntilExit(
-    signal: Deno.Signal,
-    pid = this.pid,
-  ): Promise<Deno.CommandStatus> {
+  async signalUntilExit(signal: Deno.Signal, pid = this.pid) {
     const timer = setInterval(() => sendSignal(pid, signal), 20);
     try {
       return await this.end();

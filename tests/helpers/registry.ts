@@ -32,10 +32,8 @@ export async function createPackages() {
     const exports: Record<string, string> = {};
     for (const [entry, text] of Object.entries(MODULES[name!] ?? {})) {
       const path = `/${entry.slice(2) || "mod"}.ts`;
-      manifest[path] = {
-        size: text.length,
-        checksum: `sha256-${sha256(text)}`,
-      };
+      const checksum = `sha256-${sha256(text)}`;
+      manifest[path] = { size: text.length, checksum };
       exports[entry] = `.${path}`;
       files.set(`/${name}/${version}${path}`, text);
     }

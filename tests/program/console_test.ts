@@ -11,11 +11,7 @@ import { command, Program } from "../helpers/program.ts";
 const LINE = /^127\.0\.0\.1 - - \[[^\]]{20}\] "GET \/\d+\/ HTTP\/1\.1" 404 -$/;
 
 /** Sends GETs with different targets, and returns the number of responses. */
-async function request(
-  port: number,
-  count: number,
-  padding = 0,
-): Promise<number> {
+async function request(port: number, count: number, padding = 0) {
   const end = `/${"x".repeat(padding)} HTTP/1.1\r\nHost: board\r\n\r\n`;
   let responses = 0;
   while (responses < count) {

@@ -17,8 +17,10 @@ const CLIENTS = 16;
 /** The seed of all random values: setting it repeats a run. */
 const SEED = Number(Deno.env.get("DATASENSOR_SEED") ?? Date.now() % 2 ** 31);
 
+type Random = () => number;
+
 /** Creates a generator of random numbers from 0 up to 1 (mulberry32). */
-function createRandom(seed: number): () => number {
+function createRandom(seed: number): Random {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -45,7 +47,7 @@ const TEMPLATES = [
 ].map((text) => new TextEncoder().encode(text.replaceAll("\n", "\r\n")));
 
 /** Returns random bytes, or a request with some of its bytes made random. */
-function malform(random: () => number): Uint8Array<ArrayBuffer> {
+function malform(random: Random): Uint8Array<ArrayBuffer> {
   const byte = () => Math.floor(random() * 256);
   if (random() < 0.2) {
     return Uint8Array.from({ length: Math.floor(random() * 300) }, byte);
@@ -60,11 +62,7 @@ function malform(random: () => number): Uint8Array<ArrayBuffer> {
 }
 
 /** Sends bytes and closes the connection, with or without reading. */
-async function sendAndLeave(
-  port: number,
-  bytes: Uint8Array,
-  random: () => number,
-) {
+async function sendAndLeave(port: number, bytes: Uint8Array, random: Random) {
   try {
     using connection = await Deno.connect({ port });
     await send(connection, bytes);

@@ -13,11 +13,7 @@ function logEach(logger: Logger): void {
 }
 
 /** Logs to a console, and returns the lines that it writes. */
-async function linesOf(
-  level: "DEBUG" | "INFO",
-  style: Style,
-  log = logEach,
-): Promise<string[]> {
+async function linesOf(level: "DEBUG" | "INFO", style: Style, log = logEach) {
   let text = "";
   const sink = (bytes: Uint8Array) => {
     text += new TextDecoder().decode(bytes);
