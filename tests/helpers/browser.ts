@@ -6,7 +6,7 @@ import { output } from "./process.ts";
 /** The reason to skip a test if Chromium is not installed. */
 export const missingBrowser = await missingCommand("chromium");
 
-/** Opens a page in Chromium and returns what it shows, as HTML. */
+/** Opens a page in Chromium, and returns the HTML that it shows. */
 export async function dumpPage(url: string): Promise<string> {
   const { stdout } = await output("chromium", [
     "--headless",

@@ -30,7 +30,7 @@ const STYLE = `
   .line { stroke: var(--server); stroke-width: 2.5; fill: none; }
 `;
 
-/** Returns the style that sets a server's color, by its name's first word. */
+/** Returns the style that sets a server's color, chosen by its name. */
 function color(server: string): string {
   return `style="--server:var(--${server.match(/\w+/)},var(--other))"`;
 }

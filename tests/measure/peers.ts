@@ -96,7 +96,7 @@ export async function listPeers(folder: string): Promise<Peer[]> {
   ];
 }
 
-/** Starts a sensor, and returns a command that runs another with its input. */
+/** Starts a sensor, and returns a prefix for commands that read from it. */
 async function startSensor(fifo: string): Promise<string[]> {
   await output("mkfifo", [fifo]);
   const file = await Deno.open(fifo, { read: true, write: true });

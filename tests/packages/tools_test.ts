@@ -1,4 +1,4 @@
-// What the tasks check: whether Deno is too old, and an executable would crash.
+// What the tasks check: whether Deno is too old, or an executable would crash.
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { fitsLargePages } from "../../.tools/elf.ts";

@@ -139,7 +139,7 @@ Deno.test("LineWriter writes lines in batches again after a failure", async () =
 
 Deno.test("LineWriter repeats only the lines that a failed write has taken", async () => {
   let taken = "";
-  // How many bytes each write takes: one that does not take all of them fails
+  // How many bytes each write takes; it fails unless it takes all of them
   const parts = [Infinity, 4000, 1500, 500];
   const { writer } = createWriter((bytes) => {
     const part = bytes.subarray(0, parts.shift() ?? Infinity);

@@ -13,7 +13,7 @@ const NEVER = new Promise<never>(() => {});
 /**
  * Runs a server in a simulated process.
  *
- * @param serve Listens, and returns the server's `finished`.
+ * @param serve Listens, and returns the server's `finished` promise.
  * @param wait Resolves after a time, in ms.
  */
 function simulate(
