@@ -11,7 +11,7 @@ import { runServer } from "./src/server.ts";
 import { ListenError } from "./src/startup.ts";
 import { listenForStop } from "./src/stop_signal.ts";
 
-const FLUSH_TIMEOUT_MS = 900; // after the shutdown of the server
+const OUTPUT_TIMEOUT_MS = 900; // for the last lines, as nobody may read them
 
 async function run(args: string[]): Promise<number> {
   const command = parseCommand(args);
@@ -53,7 +53,7 @@ async function serve(config: Config): Promise<number> {
 }
 
 /**
- * Returns a signal that an uncaught error aborts, so that the service shuts down.
+ * Returns a signal aborted by an uncaught error, so that the service shuts down.
  * Without it, Deno would exit at once and lose the buffered log lines.
  */
 function catchUncaught(): AbortSignal {
@@ -67,7 +67,7 @@ function catchUncaught(): AbortSignal {
   return controller.signal;
 }
 
-/** Prints a text, but does not wait forever for a reader. Returns the code. */
+/** Prints a text, giving up after a time-out, and returns the exit code. */
 async function print(stream: typeof Deno.stdout, text: string, code: number) {
   const bytes = new TextEncoder().encode(`${text}\n`);
   await withTimeout(stream.write(bytes).catch(() => {}));
@@ -75,7 +75,7 @@ async function print(stream: typeof Deno.stdout, text: string, code: number) {
 }
 
 async function withTimeout(written: Promise<unknown>): Promise<void> {
-  await Promise.race([written, delay(FLUSH_TIMEOUT_MS)]);
+  await Promise.race([written, delay(OUTPUT_TIMEOUT_MS)]);
 }
 
 // Exit explicitly: a pending read of standard input would keep the program

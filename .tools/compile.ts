@@ -92,7 +92,7 @@ async function compile(
   return output;
 }
 
-/** Returns those of the flags that replace the `@std` packages of jsr.io. */
+/** Returns the flags that replace the `@std` packages of jsr.io. */
 function fallbackFlags(flags: string[]): string[] {
   return flags.filter((flag) => /^--(import-map|lock)=/.test(flag));
 }

@@ -39,15 +39,15 @@ function readSegments(bytes: Uint8Array): Segment[] {
   if (view.getUint32(0) !== 0x7f454c46 || view.getUint16(4) !== 0x0201) {
     throw new Error("Not a 64-bit, little-endian ELF file");
   }
-  const start = Number(view.getBigUint64(32, true));
-  const size = view.getUint16(54, true);
-  const count = view.getUint16(56, true);
+  const start = Number(view.getBigUint64(32, true)); // e_phoff
+  const size = view.getUint16(54, true); // e_phentsize
+  const count = view.getUint16(56, true); // e_phnum
   return Array.from({ length: count }, (_, index) => start + index * size)
     .filter((header) => view.getUint32(header, true) === PT_LOAD)
     .map((header) => {
-      const offset = Number(view.getBigUint64(header + 8, true));
-      const address = Number(view.getBigUint64(header + 16, true));
-      const length = Number(view.getBigUint64(header + 40, true));
+      const offset = Number(view.getBigUint64(header + 8, true)); // p_offset
+      const address = Number(view.getBigUint64(header + 16, true)); // p_vaddr
+      const length = Number(view.getBigUint64(header + 40, true)); // p_memsz
       return { offset, address, endAddress: address + length };
     });
 }

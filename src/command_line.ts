@@ -50,7 +50,7 @@ export const FLAGS: Record<string, Flag> = {
       { port: Number(value) },
   },
   "--message": {
-    value: "a text",
+    value: "a non-empty text",
     parse: (message) => message !== "" && { message },
   },
   "--stdin": { parse: () => ({ stdin: true }) },
@@ -86,7 +86,7 @@ export function parseCommand(args: readonly string[]): Command {
     }
     const [, name = arg, inline] = arg.match(/^(.+?)=(.*)$/s) ?? [];
     const flag = FLAGS[name];
-    if (!flag) return usage(`Unknown flag ${JSON.stringify(name)}`);
+    if (!flag) return usage(`Unknown flag ${JSON.stringify(arg)}`);
     if (!flag.value && inline !== undefined) {
       return usage(`${name} takes no value, not ${JSON.stringify(inline)}`);
     }

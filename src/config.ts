@@ -11,7 +11,7 @@ export const DEFAULTS = {
   json: false, // whether each of those lines is a JSON text
   maxAgeSeconds: Infinity, // how old the last line may be
   cors: false, // whether web pages of other origins may read the responses
-  journal: false, // whether log lines have a priority for systemd's journal
+  journal: false, // whether log messages have a priority for systemd
   debug: true, // whether to log stack traces
 };
 

@@ -2,11 +2,11 @@
 
 import { delay } from "./delay.ts";
 
-/** The size of the buffer. Pages that are not used take no memory. */
+/** The size of each of two buffers. Pages that are not used take no memory. */
 export const CAPACITY_BYTES = 8 * 1024 * 1024;
 
 const COLLECT_MS = 100; // before a few lines are written together
-const WRITE_BYTES = 64 * 1024; // of lines that are written at once
+const WRITE_BYTES = 64 * 1024; // written at once, and the rest of the last line
 const RETRY_MS = 500; // after the sink has failed
 const LF = 0x0a;
 

@@ -3,9 +3,9 @@
 import { memoizeLast } from "./memoize_last.ts";
 
 /**
- * Fast path: if there is only one slash after `http://`, it starts the path, and
- * the Host field is valid. Returns "" for any other URL, and for `localhost`, which
- * Deno substitutes for a missing or invalid field.
+ * Fast path: if there is only one slash after `http://`, it starts the path.
+ * Returns "" for any other URL, and for `localhost`, which Deno substitutes for a
+ * missing or invalid Host field.
  */
 const plainTarget = memoizeLast((url: string) =>
   /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/.exec(url)?.[1] ?? ""

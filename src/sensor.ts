@@ -68,7 +68,7 @@ export function createInputSensor(
 async function* readReadings(input: Input, isJson: boolean, logger: Logger) {
   const buffer = new Uint8Array(MAX_LINE_BYTES + 2); // with CRLF
   let length = 0; // of the incomplete line at the start of the buffer
-  let isTooLong = false; // whether that line is being dropped: length is 0
+  let isTooLong = false; // whether that line is being dropped; then length is 0
   let lastProblem = ""; // with the previous line
   const drop = (problem: string) => {
     if (problem !== lastProblem) logger.warn(`Dropping lines ${problem}`);

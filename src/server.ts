@@ -7,7 +7,7 @@ import { commonFields, problemResponse } from "./responses.ts";
 import { formatStartReport, ListenError } from "./startup.ts";
 
 const SHUTDOWN_TIMEOUT_MS = 1800; // for running requests
-const ACCEPT_RETRY_MS = 8; // after accept has failed
+const ACCEPT_RETRY_MS = 8; // after accept has failed: clients wait meanwhile
 const LISTEN_RETRY_MS = 200; // after listen has failed
 const REMINDER_MS = 60_000; // before the same failure is logged again
 const MEMORY_LIMIT_BYTES = 192e6; // normal use takes less than 110 MB
@@ -44,13 +44,13 @@ export async function runServer(
   options.port = server.addr.port; // 0 has picked a free one
   for (const line of formatStartReport(server.addr, debug)) logger.info(line);
 
-  const stopped = Promise.withResolvers<void>();
+  const shutdownTimeout = Promise.withResolvers<void>();
   signal.addEventListener("abort", () => {
     server.shutdown();
     // shutdown() alone would wait forever for a body that never ends
-    runtime.delay(SHUTDOWN_TIMEOUT_MS).then(stopped.resolve);
+    runtime.delay(SHUTDOWN_TIMEOUT_MS).then(shutdownTimeout.resolve);
   });
-  await Promise.race([keepListening(), stopped.promise]);
+  await Promise.race([keepListening(), shutdownTimeout.promise]);
 
   function listen(): Deno.HttpServer<Deno.NetAddr> {
     connections = new AbortController();
@@ -63,17 +63,18 @@ export async function runServer(
 
   // Deno.serve stops for good when accept fails, as with EMFILE: restart it
   async function keepListening(): Promise<void> {
-    const outage = trackOutages(logger, runtime);
+    const outages = trackOutages(logger, runtime);
     for (let isFirst = true; !signal.aborted; isFirst = false) {
       try {
         if (!isFirst) server = listen();
-        outage.end();
+        outages.end();
         const growth = watchMemory(connections.signal, runtime);
         await Promise.race([server.finished, growth]);
       } catch (error) {
-        if (signal.aborted) return stopped.promise;
+        // Running requests still get their time
+        if (signal.aborted) return shutdownTimeout.promise;
         connections.abort(); // frees their descriptors and memory
-        await outage.retry(error);
+        await outages.pauseAfter(error);
       }
     }
   }
@@ -85,7 +86,7 @@ function trackOutages(logger: Logger, runtime: typeof RUNTIME) {
   let downSince: number | undefined;
   return {
     /** Logs a failure, but the same one only once a minute, and waits. */
-    async retry(error: unknown): Promise<void> {
+    async pauseAfter(error: unknown): Promise<void> {
       const now = runtime.now();
       const isListenFailure = error instanceof ListenError;
       if (isListenFailure) downSince ??= now;
@@ -98,7 +99,7 @@ function trackOutages(logger: Logger, runtime: typeof RUNTIME) {
       }
       await runtime.delay(isListenFailure ? LISTEN_RETRY_MS : ACCEPT_RETRY_MS);
     },
-    /** Logs that the server listens again, if it could not. */
+    /** Logs that the server listens again, after an outage. */
     end(): void {
       if (downSince === undefined) return;
       const seconds = (runtime.now() - downSince) / 1000;

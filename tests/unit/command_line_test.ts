@@ -47,17 +47,17 @@ for (const [args, config] of COMMAND_LINES) {
 }
 
 const MISTAKES: [args: string[], message: string][] = [
-  [["--foo=1"], 'Unknown flag "--foo"'],
+  [["--foo=1"], 'Unknown flag "--foo=1"'],
   [["--Port", "1"], 'Unknown flag "--Port"'],
   [["--\x1b[31m"], 'Unknown flag "--\\u001b[31m"'],
-  [["--=1"], 'Unknown flag "--"'],
+  [["--=1"], 'Unknown flag "--=1"'],
   [["--foo", "--help"], 'Unknown flag "--foo"'],
   [["5001"], 'Unexpected argument "5001"'],
   [["--debug", "yes"], 'Unexpected argument "yes"'],
   [["=--port"], 'Unexpected argument "=--port"'],
   [[""], 'Unexpected argument ""'],
   [["--port=", "80"], "--port takes a whole number from 0 to 65535"],
-  [["--message="], "--message takes a text"],
+  [["--message="], "--message takes a non-empty text"],
   [["--debug="], '--debug takes no value, not ""'],
   [["--max-age", "15", "--message=x"], "--max-age requires --stdin"],
   [["--json"], "--json requires --stdin"],

@@ -31,7 +31,7 @@ function simulate(
     /** Responds to an error that a handler has thrown. */
     fail: (error: unknown) => onError!(error),
   };
-  const system = {
+  const runtime = {
     serve: (options: Deno.ServeTcpOptions & Deno.ServeInit) => {
       onError = options.onError as typeof onError;
       const finished = serve(options.signal!, options.port!);
@@ -49,7 +49,7 @@ function simulate(
     () => new Response(),
     logger as unknown as Logger,
     simulation.stop.signal,
-    system,
+    runtime,
   );
   return simulation;
 }
