@@ -68,8 +68,8 @@ export async function runServer(
       try {
         if (!isFirst) server = listen();
         outages.end();
-        const growth = watchMemory(connections.signal, runtime);
-        await Promise.race([server.finished, growth]);
+        const memoryExceeded = watchMemory(connections.signal, runtime);
+        await Promise.race([server.finished, memoryExceeded]);
       } catch (error) {
         // Running requests still get their time
         if (signal.aborted) return shutdownTimeout.promise;
