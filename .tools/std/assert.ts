@@ -2,6 +2,8 @@
 
 import * as std from "deno-std/assert/mod.js";
 
+export const assert: (expr: unknown, msg?: string) => asserts expr = std.assert;
+
 type AssertEquality = <T>(actual: T, expected: T, msg?: string) => void;
 
 export const assertEquals: AssertEquality = std.assertEquals;

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { assertEquals } from "@std/assert";
+import { assert } from "@std/assert";
 import { Http2Connection, NO_WINDOW, request } from "../helpers/http2.ts";
 import { Process } from "../helpers/process.ts";
 import { delay, within } from "../helpers/wait.ts";
@@ -89,8 +89,8 @@ async function attack(board: Board, name: string, how: string): Promise<void> {
     `| ${name}, ${seconds(end - begin)} | ${board.kind.pages}, ${how} | ` +
       `${peak.toFixed()} MB | ${seconds(recovered)} |`,
   );
-  assertEquals(peak <= MEMORY_LIMIT_MB, true, `${peak} MB`);
-  assertEquals(recovered <= RECOVERY_LIMIT_MS, true, seconds(recovered));
+  assert(peak <= MEMORY_LIMIT_MB, `It took ${peak} MB`);
+  assert(recovered <= RECOVERY_LIMIT_MS, `It took ${seconds(recovered)}`);
 }
 
 /** Attacks on the unit's service. */

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Guide } from "../helpers/guide.ts";
 import { Terminal } from "../helpers/terminal.ts";
 import type { Board } from "./board.ts";
@@ -64,7 +64,7 @@ export const BY_HAND: Checks = {
     const pages = parseInt(board.kind.pages);
     const row = guideText.match(`${pages} KB.*\\| (\\d+) MB +\\| (\\d+) MB`)!;
     const excess = Math.max(idle / Number(row[1]), after / Number(row[2]));
-    assertEquals(excess <= MEMORY_TOLERANCE, true, `${excess} times as much`);
+    assert(excess <= MEMORY_TOLERANCE, `${excess} times as much`);
   },
 
   async "the README's commands start the service, and Ctrl+C stops it"(board) {

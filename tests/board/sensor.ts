@@ -1,6 +1,6 @@
 // Checks what the guide says about sensors, in the guide's order.
 
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Board } from "./board.ts";
 import {
   type Checks,
@@ -111,7 +111,7 @@ export const SENSOR: Checks = {
     await board.waitForAnswer("503");
     const warnings = guide.line("# warnings");
     const before = (await board.attempt(warnings)).stdout;
-    assertEquals(before.includes("Dropping lines"), false);
+    assert(!before.includes("Dropping lines"), before);
     await board.run(
       "(head -c 70000 /dev/zero | tr '\\0' x; echo) | sudo tee /run/datasensor >long",
     );

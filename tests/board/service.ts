@@ -1,7 +1,12 @@
 // Checks what the guide says about the service. A drop-in, once edited, stays
 // until another check replaces or removes it.
 
-import { assertEquals, assertMatch } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertNotEquals,
+} from "@std/assert";
 import { HALF_BODY, send } from "../helpers/network.ts";
 import { Process } from "../helpers/process.ts";
 import type { Board } from "./board.ts";
@@ -69,7 +74,7 @@ export const SERVICE: Checks = {
     await board.run(`sudo kill -KILL ${before}`);
     await waitOnBoard(async () => await property(board, "NRestarts") === "1");
     await board.waitForAnswer("200");
-    assertEquals(await property(board, "MainPID") === before, false);
+    assertNotEquals(await property(board, "MainPID"), before);
   },
 
   async "the service stops within 3 s, and has logged every request"(board) {
@@ -84,7 +89,7 @@ export const SERVICE: Checks = {
     const begin = await property(board, "ActiveExitTimestampMonotonic");
     const end = await property(board, "InactiveEnterTimestampMonotonic");
     const seconds = (Number(end) - Number(begin)) / 1e6;
-    assertEquals(seconds <= 3, true, `${seconds} s`);
+    assert(seconds <= 3, `It took ${seconds} s`);
     const logged = (await journal(board)).map((line) =>
       line.match(/\?id=\d+;/)?.[0]
     ).filter(Boolean);
@@ -105,7 +110,7 @@ export const SERVICE: Checks = {
     const running = await board.read(`sudo stat -Lc %i /proc/${pid}/exe`);
     const installed = await board.read("stat -c %i /usr/local/bin/datasensor");
     assertEquals(running, installed);
-    assertEquals(running === before, false);
+    assertNotEquals(running, before);
   },
 
   async "an invalid flag stops the service permanently, and its status says why"(

@@ -1,6 +1,6 @@
 // GoAccess counts the requests of an access log.
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { Board } from "./board.ts";
 import { copyExample, guideCommands } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
@@ -41,10 +41,8 @@ testUnless(
     assertEquals(general.failed_requests, 0);
     assertEquals(general.start_date, day);
     assertEquals(hosts.data[0].data, client);
-    assertEquals(
-      visit_time.data.some(({ data }: { data: string }) => data === hour),
-      true,
-    );
+    const { data: hours }: Panel = visit_time;
+    assert(hours.some(({ data }) => data === hour), JSON.stringify(hours));
     for (const status of ["200", "404", "503"]) {
       const logged = lines.filter((line) => line.endsWith(` ${status} -`));
       assertEquals(countStatus(status_codes, status), logged.length, status);

@@ -1,6 +1,6 @@
 // nginx serves the board's reading over HTTPS to clients that have a password.
 
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Board } from "./board.ts";
 import { copyExample, guideCommands } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
@@ -99,7 +99,7 @@ async function createCredentials(folder: Folder): Promise<void> {
     "/etc/nginx/": `${folder.path}/`,
   });
   const shown = await typePassword(commands, PASSWORD, 2);
-  assertEquals(shown.includes("$6$"), false, shown);
+  assert(!shown.includes("$6$"), shown);
   const passwords = `${folder.path}/datasensor.passwords`;
   assertMatch(await Deno.readTextFile(passwords), /^reader:\$6\$/); // SHA-512
   const access = await output("stat", ["-c", "%a %G", passwords]);

@@ -1,7 +1,7 @@
 // Prometheus reads the board through collectd, and probes it through
 // blackbox_exporter.
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { Board } from "./board.ts";
 import { Collectd, missingCollectd } from "./collectd.ts";
 import { copyExample } from "./examples.ts";
@@ -145,7 +145,7 @@ testUnless(
     assertEquals(live.get("probe_success"), 1);
     const age = Date.now() / 1000 -
       live.get("probe_http_last_modified_timestamp_seconds")!;
-    assertEquals(age >= 0 && age < 60, true, `${age}`);
+    assert(age >= 0 && age < 60, `The age is ${age} s`);
     await board.becomeStale();
     const stale = await exporter.probe();
     assertEquals(stale.get("probe_success"), 0);

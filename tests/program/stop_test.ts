@@ -1,6 +1,6 @@
 // Ctrl+C and SIGTERM: the program completes responses and lines, within limits.
 
-import { assertEquals, assertNotEquals } from "@std/assert";
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import {
   exchange,
   GET,
@@ -103,7 +103,7 @@ Deno.test("the program exits at once on a second signal, unless it follows withi
     assertEquals(signal, second);
     durations.push(performance.now() - start);
   }
-  assertEquals(durations.every((duration) => duration > 450), true);
-  // One of the two suffices, since a busy machine may delay either
-  assertEquals(durations.some((duration) => duration < 1000), true);
+  // Only the faster one, since a busy machine may delay either
+  const duration = Math.min(...durations);
+  assert(duration > 450 && duration < 1000, `It took ${duration} ms`);
 });

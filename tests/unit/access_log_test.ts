@@ -1,6 +1,6 @@
 // The access log: what a line contains, and that every request is logged.
 
-import { assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import {
   createTimestamp,
   formatAccessLine,
@@ -70,7 +70,7 @@ Deno.test("formatAccessLine() cuts targets and methods after 1000 characters", (
   assertEquals(formatRequest(target), `GET ${target}`);
   assertEquals(formatRequest(`${target}x`), `GET ${target}\\...`);
   assertEquals(formatRequest(`${target} `), `GET ${target}\\...`);
-  assertEquals(formatRequest("/ ".padEnd(1000, "x")).endsWith("xxx"), true);
+  assertMatch(formatRequest("/ ".padEnd(1000, "x")), /xxx$/);
   assertEquals(formatRequest("/", `${target}x`), `${target}\\... /`);
 });
 
@@ -110,7 +110,7 @@ const LINE = '192.0.2.7 - - [20/Nov/2026 17:14:56] "GET /a?b=c HTTP/1.1"';
 Deno.test("withAccessLog() returns the response and logs one line", () => {
   const response = new Response(null, { status: 204 });
   const { events, send } = observe(() => response);
-  assertEquals(send() === response, true);
+  assert(send() === response);
   assertEquals(events, [...ORDER, `${LINE} 204 -`]);
 });
 

@@ -1,6 +1,6 @@
 // The command line: which arguments are accepted, and what they mean.
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { FLAGS, HELP, parseCommand } from "../../src/command_line.ts";
 import type { Config } from "../../src/config.ts";
 import project from "../../deno.json" with { type: "json" };
@@ -116,5 +116,5 @@ Deno.test("HELP lists the flags that parseCommand() accepts, and no others", () 
 Deno.test("HELP shows the defaults and fits in 80 columns", () => {
   const defaults = HELP.match(/(?<=\(default )("[^"]+"|[\w.-]+)/g);
   assertEquals(defaults, ["0.0.0.0", "5000", '"Sensor data"', "--debug"]);
-  for (const line of HELP.split("\n")) assertEquals(line.length <= 80, true);
+  for (const line of HELP.split("\n")) assert(line.length <= 80, line);
 });

@@ -1,6 +1,6 @@
 // Readings: the lines of an input, their limits and their age.
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import type { Logger } from "@std/log/logger";
 import { createInputSensor, MAX_LINE_BYTES } from "../../src/sensor.ts";
 import { waitFor } from "../helpers/wait.ts";
@@ -225,7 +225,7 @@ Deno.test("createInputSensor() returns the same reading until the next one arriv
   const reading = sensor.read();
   assertEquals(reading, { json: '"21.5"', time: START });
   sensor.pass(1e12); // without a limit
-  assertEquals(sensor.read() === reading, true);
+  assert(sensor.read() === reading);
   await sensor.send("21.5\n");
   assertEquals(sensor.read(), { json: '"21.5"', time: START + 1e12 });
 });
@@ -255,5 +255,5 @@ Deno.test("createInputSensor() pauses after each read", async () => {
   const start = performance.now();
   createInputSensor(input, { json: false, maxAgeSeconds: Infinity }, logger);
   await ended.promise;
-  assertEquals(performance.now() - start > 90, true);
+  assert(performance.now() - start > 90, "The pauses are too short");
 });
