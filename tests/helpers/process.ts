@@ -24,8 +24,9 @@ export interface Output {
 export interface ProcessOptions {
   cwd?: string;
   env?: Record<string, string>;
-  /** Whether it starts processes that must end with it. */
-  startsOthers?: boolean;
+  /** Whether to kill the whole process group, as it starts other processes. */
+  killGroup?: boolean;
+  startsOthers?: boolean; // the former name, which readme_test.ts uses
   /** Whether {@linkcode Process.write} feeds its input, otherwise empty. */
   hasInput?: boolean;
 }
@@ -52,19 +53,20 @@ export class Process implements AsyncDisposable {
   /** Resolves when it has ended, even if some of its output is unread. */
   readonly ended: Promise<Deno.CommandStatus>;
   readonly #child: Deno.ChildProcess;
-  readonly #startsOthers: boolean;
+  readonly #killGroup: boolean;
   readonly #input: WritableStreamDefaultWriter<Uint8Array> | undefined;
   readonly #done: Promise<Deno.CommandStatus>; // and all its output is read
   #status: Deno.CommandStatus | undefined; // when it is done
 
   constructor(command: string, args: string[], options: ProcessOptions = {}) {
-    const { cwd, env, startsOthers = false, hasInput = false } = options;
-    this.#startsOthers = startsOthers;
+    const { cwd, env, hasInput = false } = options;
+    const killGroup = options.killGroup ?? options.startsOthers ?? false;
+    this.#killGroup = killGroup;
     this.#child = new Deno.Command(command, {
       args,
       cwd,
       env: { NO_COLOR: "1", ...env },
-      detached: startsOthers, // makes them one process group
+      detached: killGroup, // starts a process group
       stdin: hasInput ? "piped" : "null",
       stdout: "piped",
       stderr: "piped",
@@ -94,7 +96,7 @@ export class Process implements AsyncDisposable {
     await this.#input?.write(new TextEncoder().encode(text));
   }
 
-  /** Waits for a condition. Throws its output if it ends first. */
+  /** Waits for a condition. If it ends first, the error shows its output. */
   async waitFor(condition: () => boolean | Promise<boolean>): Promise<void> {
     await waitFor(async () => {
       const status = this.#status;
@@ -137,7 +139,7 @@ export class Process implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    sendSignal(this.#startsOthers ? -this.pid : this.pid, "SIGKILL");
+    sendSignal(this.#killGroup ? -this.pid : this.pid, "SIGKILL");
     await this.#input?.abort();
     await this.end();
   }

@@ -29,7 +29,7 @@ export class Terminal extends Program {
       "/dev/null",
     ], {
       env: { SHELL: "/bin/sh", ...env },
-      startsOthers: true,
+      killGroup: true,
       hasInput: true,
     });
   }

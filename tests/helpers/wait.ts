@@ -1,4 +1,4 @@
-// Waits for a condition with a deadline, never for a fixed time.
+// Waits for conditions and promises with a deadline, and paces what tests do.
 
 /** How long anything may take on a busy machine. */
 export const DEADLINE_MS = 60_000;

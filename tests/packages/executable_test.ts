@@ -169,7 +169,7 @@ if (isTooOld(COMPILER_VERSION)) {
 Deno.test("compile leaves no files when it is stopped", async () => {
   using place = await Folder.create();
   const args = ["task", "-q", "compile", "--output-dir", place.path];
-  const options = { startsOthers: true };
+  const options = { killGroup: true };
   await using process = new Process(Deno.execPath(), args, options);
   await process.waitFor(() => place.names().length > 0);
   assertEquals((await process.stop("SIGINT")).code, 1);

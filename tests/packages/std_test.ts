@@ -65,7 +65,7 @@ async function createClone(answer: Answer = packages.answer) {
   return {
     cwd: project.path,
     env,
-    startsOthers: true,
+    killGroup: true,
     registry,
     proxy,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),

@@ -9,7 +9,7 @@ const PROBE = "tests/helpers/permissions_probe.ts";
 /** Starts a task in a folder, with the `--` that npm needs before flags. */
 function start(task: string, { path }: Folder): Program {
   const args = ["task", "-q", task, "--", "--port", "0"];
-  return new Program(Deno.execPath(), args, { cwd: path, startsOthers: true });
+  return new Program(Deno.execPath(), args, { cwd: path, killGroup: true });
 }
 
 Deno.test("the task start runs the service without unnecessary permissions", async () => {
