@@ -107,14 +107,17 @@ export class Board implements AsyncDisposable {
   }
 
   /** Runs a command on the operator's computer. Throws if it fails. */
-  async compute(command: string): Promise<string> {
+  async runOnOperator(command: string): Promise<string> {
     const options = { cwd: this.folder, env: this.environment };
-    return succeed(command, await output("bash", ["-ec", command], options));
+    return stdoutOrThrow(
+      command,
+      await output("bash", ["-ec", command], options),
+    );
   }
 
   /** Runs a command on the board. Throws if it fails. */
   async run(command: string): Promise<string> {
-    return succeed(command, await this.attempt(command));
+    return stdoutOrThrow(command, await this.attempt(command));
   }
 
   /** Runs a command on the board. */
@@ -124,7 +127,7 @@ export class Board implements AsyncDisposable {
 
   /** Runs a command on a terminal of the board. Throws if it fails. */
   async runOnTerminal(command: string): Promise<string> {
-    return succeed(command, await this.#ssh(`set -e\n${command}`, "-tt"));
+    return stdoutOrThrow(command, await this.#ssh(`set -e\n${command}`, "-tt"));
   }
 
   async #ssh(command: string, ...flags: string[]): Promise<Output> {
@@ -181,7 +184,10 @@ export class Board implements AsyncDisposable {
 }
 
 /** Returns what a command printed; throws if it failed. */
-function succeed(command: string, { code, stdout, stderr }: Output): string {
+function stdoutOrThrow(
+  command: string,
+  { code, stdout, stderr }: Output,
+): string {
   if (code === 0) return stdout;
   throw new Error(`${command}\nfailed with ${code}: ${stdout}${stderr}`);
 }

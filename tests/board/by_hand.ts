@@ -1,11 +1,7 @@
 // deno-lint-ignore-file no-console -- the memory taken is a result
 
-/**
- * Checks the executable that is started by hand, as the README says, and its
- * memory.
- *
- * @module
- */
+// Checks the executable that is started by hand, as the README says, and its
+// memory.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Guide } from "../helpers/guide.ts";
@@ -69,7 +65,7 @@ export const BY_HAND: Checks = {
 
   async "the README's commands start the service, and Ctrl+C stops it"(board) {
     await board.run(guide.block("systemctl stop datasensor.socket"));
-    await board.compute(readme.line("scp dist/"));
+    await board.runOnOperator(readme.line("scp dist/"));
     await using terminal = await startByHand(board);
     await board.waitForAnswer('200 "Sensor data"');
     await terminal.write("\x03");

@@ -1,11 +1,7 @@
 // deno-lint-ignore-file no-console -- making an image takes minutes
 
-/**
- * Makes the images that the emulated boards boot, and keeps them outside the
- * project for the next run.
- *
- * @module
- */
+// Makes the images that the emulated boards boot, and keeps them outside the
+// project for the next run.
 
 import { missingCommand } from "../helpers/machine.ts";
 import { output } from "../helpers/process.ts";

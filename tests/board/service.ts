@@ -48,7 +48,7 @@ async function assertStops(
 /** The checks of the guide's section "Run it as a service". */
 export const SERVICE: Checks = {
   async "the guide's commands install and start the service"(board) {
-    await board.compute(guide.block("scp -r"));
+    await board.runOnOperator(guide.block("scp -r"));
     await board.run(guide.block("enable --now"));
     await board.waitForAnswer('200 "Sensor data"');
     assertEquals(await property(board, "UnitFileState"), "enabled");
