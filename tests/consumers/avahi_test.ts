@@ -53,7 +53,7 @@ wait`;
     await using board = new Process("unshare", [
       ...["--mount", "--net", "sh", "-ec", script, Deno.cwd()],
       ...command([]).flat(),
-    ], { startsOthers: true });
+    ], { killGroup: true });
     await board.waitFor(() => board.stdout.includes("\nEND\n"));
     const [, list] = board.stdout.split("\nLIST\n");
     // avahi-browse shows one address of the host, of either family

@@ -1,7 +1,7 @@
 // The guide's commands for curl, wget and HTTPie, and their exit codes.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { Board } from "./board.ts";
+import { SimulatedBoard } from "./simulated_board.ts";
 import { guideCommands } from "./examples.ts";
 import { missingCommand, testUnless } from "../helpers/machine.ts";
 import { type Output, output } from "../helpers/process.ts";
@@ -52,7 +52,7 @@ for (const { name, codes, stdout, stderr } of CLIENTS) {
     await missingCommand(name),
     `the guide's ${name} command prints a reading, and fails when it is old or the board is down`,
     async () => {
-      await using board = await Board.start();
+      await using board = await SimulatedBoard.start();
       await board.say("21.5");
       const live = await run(name, board.host);
       assertEquals([live.code, live.stdout, live.stderr], [0, '"21.5"', ""]);

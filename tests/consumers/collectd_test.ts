@@ -1,7 +1,7 @@
 // collectd reads the board and exports its readings to Prometheus.
 
 import { assertMatch } from "@std/assert";
-import { Board } from "./board.ts";
+import { SimulatedBoard } from "./simulated_board.ts";
 import { Collectd, missingCollectd } from "./collectd.ts";
 import { Folder } from "../helpers/files.ts";
 import { testUnless } from "../helpers/machine.ts";
@@ -12,7 +12,7 @@ testUnless(
   "collectd.conf exports the reading, NaN instead of an old one, and nothing when the board is down",
   async () => {
     using folder = await Folder.create();
-    await using board = await Board.start();
+    await using board = await SimulatedBoard.start();
     await board.say("-21.5");
     await using collectd = await Collectd.start(
       folder,
@@ -36,7 +36,7 @@ testUnless(
   "collectd_json.conf exports a member of the reading, and nothing when it is old or the board is down",
   async () => {
     using folder = await Folder.create();
-    await using board = await Board.start("--json");
+    await using board = await SimulatedBoard.start("--json");
     await board.say(
       '{"time":"2026-11-21 17:14:56","model":"Acurite-Tower","id":1234,"temperature_C":-21.5}',
     );

@@ -1,7 +1,7 @@
 // GoAccess counts the requests of an access log.
 
 import { assert, assertEquals } from "@std/assert";
-import { Board } from "./board.ts";
+import { SimulatedBoard } from "./simulated_board.ts";
 import { copyExample, guideCommands } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
 import { missingCommand, testUnless } from "../helpers/machine.ts";
@@ -13,7 +13,7 @@ testUnless(
   "the guide's goaccess command counts the requests by status, client, day and hour",
   async () => {
     using folder = await Folder.create();
-    await using board = await Board.start();
+    await using board = await SimulatedBoard.start();
     const { program } = board;
     await board.say("21.5");
     await board.becomeStale();

@@ -1,7 +1,7 @@
 // A shell loop publishes readings to Mosquitto, an MQTT broker.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { Board } from "./board.ts";
+import { SimulatedBoard } from "./simulated_board.ts";
 import { copyExample, guideCommands } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
 import { missingCommand, testUnless } from "../helpers/machine.ts";
@@ -72,7 +72,7 @@ class Loop extends Process {
 
   private constructor(folder: Folder, command: string) {
     const env = { PATH: `${folder.path}:${Deno.env.get("PATH")}` };
-    super("sh", ["-c", command], { env, startsOthers: true });
+    super("sh", ["-c", command], { env, killGroup: true });
     this.#folder = folder;
   }
 
@@ -98,7 +98,7 @@ testUnless(
     using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const silentHost = `127.0.0.1:${silent.addr.port}`;
     await using silentLoop = await Loop.start(silentHost, broker);
-    await using board = await Board.start();
+    await using board = await SimulatedBoard.start();
     await board.say("21.5");
     await using loop = await Loop.start(board.host, broker);
     await loop.waitFor(() => subscriber.messages.length >= 2);

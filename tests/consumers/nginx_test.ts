@@ -1,7 +1,7 @@
 // nginx serves the board's reading over HTTPS to clients that have a password.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { Board } from "./board.ts";
+import { SimulatedBoard } from "./simulated_board.ts";
 import { copyExample, guideCommands } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
 import {
@@ -17,7 +17,7 @@ const PASSWORD = "correct horse";
 
 /** nginx with the example, and the files that the guide's commands create. */
 class Nginx extends Process {
-  static async start(folder: Folder, board: Board): Promise<Nginx> {
+  static async start(folder: Folder, board: SimulatedBoard): Promise<Nginx> {
     await Deno.chmod(folder.path, 0o755); // nginx reads as www-data
     await createCredentials(folder);
     const port = freePort();
@@ -56,7 +56,7 @@ http {
     main: string,
   ) {
     const args = ["-p", folder.path, "-c", main, "-e", "stderr"];
-    super("nginx", args, { startsOthers: true });
+    super("nginx", args, { killGroup: true });
   }
 
   /** Fetches with a client as strict about certificates as a browser. */
@@ -137,7 +137,7 @@ testUnless(
   "nginx.conf serves the reading over HTTPS with a password, passes a 503 on, and answers 502 when the board is down",
   async () => {
     using folder = await Folder.create();
-    await using board = await Board.start("--host", "127.0.0.1");
+    await using board = await SimulatedBoard.start("--host", "127.0.0.1");
     await board.say("21.5");
     await using nginx = await Nginx.start(folder, board);
 

@@ -1,7 +1,7 @@
 // Node-RED runs the flow that reads the board.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { Board } from "./board.ts";
+import { SimulatedBoard } from "./simulated_board.ts";
 import { dumpPage, missingBrowser } from "../helpers/browser.ts";
 import { copyExample, guideCommands } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
@@ -23,7 +23,7 @@ class NodeRed extends Process {
 
   private constructor(folder: Folder, command: string, port: number) {
     const flags = `--no-telemetry --userDir ${folder.path} --port ${port}`;
-    super("sh", ["-c", `${command} ${flags}`], { startsOthers: true });
+    super("sh", ["-c", `${command} ${flags}`], { killGroup: true });
     this.origin = `http://127.0.0.1:${port}`;
   }
 
@@ -48,7 +48,7 @@ testUnless(
   "node-red.json passes on each reading, and nothing when it is old or the board is down",
   async () => {
     using folder = await Folder.create();
-    await using board = await Board.start();
+    await using board = await SimulatedBoard.start();
     await board.say("21.5");
     await using nodeRed = await NodeRed.start(folder, board.host);
     await nodeRed.waitFor(() => nodeRed.stdout.includes("Started flows"));
@@ -75,7 +75,7 @@ testUnless(
   "node-red.json passes on an object that the service answers with --json",
   async () => {
     using folder = await Folder.create();
-    await using board = await Board.start("--json");
+    await using board = await SimulatedBoard.start("--json");
     await board.say('{"model":"Acurite-Tower","temperature_C":21.5}');
     await using nodeRed = await NodeRed.start(folder, board.host);
     await nodeRed.waitFor(() => nodeRed.stdout.includes("temperature_C"));

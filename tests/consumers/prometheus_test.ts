@@ -2,7 +2,7 @@
 // blackbox_exporter.
 
 import { assert, assertEquals } from "@std/assert";
-import { Board } from "./board.ts";
+import { SimulatedBoard } from "./simulated_board.ts";
 import { Collectd, missingCollectd } from "./collectd.ts";
 import { copyExample } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
@@ -20,7 +20,7 @@ class BlackboxExporter extends Process {
 
   static async start(
     folder: Folder,
-    board: Board,
+    board: SimulatedBoard,
     port = freePort(),
   ): Promise<BlackboxExporter> {
     const hosts = `${folder.path}/hosts`;
@@ -82,7 +82,7 @@ class Prometheus extends Process {
 
   static async start(
     folder: Folder,
-    board: Board,
+    board: SimulatedBoard,
     collectdPort: number,
     exporterPort: number,
   ): Promise<Prometheus> {
@@ -138,7 +138,7 @@ testUnless(
   "blackbox_exporter.yml probes the board over IPv4, and fails for an old reading and a board that is down",
   async () => {
     using folder = await Folder.create();
-    await using board = await Board.start();
+    await using board = await SimulatedBoard.start();
     await using exporter = await BlackboxExporter.start(folder, board);
     await board.say("21.5");
     const live = await exporter.probe();
@@ -163,7 +163,7 @@ testUnless(
   "prometheus.yml records a reading and its age, and alerts when it is old, or the board or blackbox_exporter is down",
   async () => {
     using folder = await Folder.create();
-    await using board = await Board.start();
+    await using board = await SimulatedBoard.start();
     await board.say("21.5");
     await using collectd = await Collectd.start(
       folder,

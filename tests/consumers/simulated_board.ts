@@ -6,13 +6,13 @@ import { output, Process } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
 
 /** The program with a sensor that can die. */
-export class Board implements AsyncDisposable {
+export class SimulatedBoard implements AsyncDisposable {
   readonly #folder: Folder;
   readonly #isJson: boolean;
   #sensor: Process | undefined;
 
   /** Starts the program with `--stdin`; its readings expire after a second. */
-  static async start(...args: string[]): Promise<Board> {
+  static async start(...args: string[]): Promise<SimulatedBoard> {
     await using stack = new AsyncDisposableStack();
     const folder = stack.use(await Folder.create());
     const fifo = `${folder.path}/datasensor`;
@@ -22,7 +22,7 @@ export class Board implements AsyncDisposable {
     const flags = ["--stdin", "--max-age", "1", ...args];
     const program = stack.use(await Program.start(flags, { wrap }));
     stack.move(); // the board disposes of it
-    return new Board(program, folder, args.includes("--json"));
+    return new SimulatedBoard(program, folder, args.includes("--json"));
   }
 
   private constructor(
@@ -47,7 +47,7 @@ export class Board implements AsyncDisposable {
       'while echo "$1"; do sleep 0.1; done >"$0"',
       `${this.#folder.path}/datasensor`,
       reading,
-    ], { startsOthers: true });
+    ], { killGroup: true });
     const answer = this.#isJson ? reading : JSON.stringify(reading);
     await this.program.waitFor(async () =>
       await (await get(this.program.url)).text() === answer
