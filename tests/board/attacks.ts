@@ -60,7 +60,7 @@ const CLIENTS: Record<string, (port: number) => Promise<unknown>> = {
 
 /** Attacks the service, and checks its memory and the time to recover. */
 async function attack(board: Board, name: string, how: string): Promise<void> {
-  // The peak memory of each process: the service may be restarted
+  // The peak memory of each process, since the service may be restarted
   await using sampler = new Process("ssh", [
     "board",
     // echo ends the loop when nobody reads its output

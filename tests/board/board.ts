@@ -14,7 +14,7 @@ export interface BoardKind {
   memoryController: boolean;
 }
 
-/** How long a board may take to boot, in ms: two at once take a minute. */
+/** How long a board may take to boot, in ms. Two at once take a minute. */
 const BOOT_TIMEOUT_MS = 300_000;
 
 /** How long a request may take, in ms. */
@@ -28,7 +28,7 @@ export class Board implements AsyncDisposable {
   readonly #folder: Folder;
   readonly #ports: Ports;
   readonly #machine: Process;
-  /** The ssh connection of all commands: setting one up takes a second. */
+  /** The ssh connection that all commands share, since opening one is slow. */
   #connection: Process | undefined;
 
   private constructor(
@@ -91,7 +91,9 @@ export class Board implements AsyncDisposable {
       const hasEnded = await Promise.race([ended, delay(500)]);
       if (!hasEnded && performance.now() < end) continue;
       const { stdout, stderr } = this.#machine;
-      throw new Error(`It does not boot:\n${stdout.slice(-4000)}${stderr}`);
+      throw new Error(
+        `The board does not boot:\n${stdout.slice(-4000)}${stderr}`,
+      );
     }
     const env = this.environment;
     this.#connection = new Process("ssh", ["-M", "-N", "board"], { env });
@@ -146,7 +148,9 @@ export class Board implements AsyncDisposable {
     await this.attempt("sudo systemctl reboot");
     await this.#connection!.end(BOOT_TIMEOUT_MS); // it has gone down
     await this.#connect();
-    if (await this.#bootId() === before) throw new Error("It did not reboot");
+    if (await this.#bootId() === before) {
+      throw new Error("The board did not reboot");
+    }
   }
 
   #bootId(): Promise<string> {

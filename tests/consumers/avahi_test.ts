@@ -37,7 +37,7 @@ async function missingMulticastNames(): Promise<string | undefined> {
 testUnless(
   await missingCommand("avahi-daemon", "avahi-browse", "dbus-daemon", "ip") ??
     await missingMulticastNames() ?? await missingNamespaces(),
-  "avahi.service announces the board, and the guide's commands list and read it",
+  "avahi.service announces the board, and the guide's commands find and read it",
   async () => {
     const commands = await guideCommands("avahi-browse", {
       "BOARD.local": "board.local",

@@ -50,7 +50,7 @@ async function run(client: string, host: string): Promise<Output> {
 for (const { name, codes, stdout, stderr } of CLIENTS) {
   testUnless(
     await missingCommand(name),
-    `the guide's ${name} command prints a reading, and fails when it is old or the board is down`,
+    `the guide's ${name} command prints the reading, and fails without a current one`,
     async () => {
       await using board = await SimulatedBoard.start();
       await board.say("21.5");
@@ -70,7 +70,7 @@ for (const { name, codes, stdout, stderr } of CLIENTS) {
 
 testUnless(
   await missingCommand(...CLIENTS.map(({ name }) => name)),
-  "the guide's commands give up on a board that accepts a connection and stays silent",
+  "the guide's commands give up on a board that never answers",
   async () => {
     using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const host = `127.0.0.1:${silent.addr.port}`;

@@ -9,7 +9,7 @@ import { freePort } from "../helpers/network.ts";
 
 testUnless(
   missingCollectd,
-  "collectd.conf exports the reading, NaN instead of an old one, and nothing when the board is down",
+  "collectd.conf exports the reading, NaN after a 503, and nothing while the board is down",
   async () => {
     using folder = await Folder.create();
     await using board = await SimulatedBoard.start();
@@ -33,7 +33,7 @@ testUnless(
 
 testUnless(
   missingCollectd,
-  "collectd_json.conf exports a member of the reading, and nothing when it is old or the board is down",
+  "collectd_json.conf exports a number from the reading, and none without a current reading",
   async () => {
     using folder = await Folder.create();
     await using board = await SimulatedBoard.start("--json");
@@ -60,7 +60,7 @@ testUnless(
 for (const example of ["collectd.conf", "collectd_json.conf"]) {
   testUnless(
     missingCollectd,
-    `${example} keeps collectd's interval at 10 s after a failure`,
+    `${example} limits collectd's interval after a failure to 10 s`,
     async () => {
       using folder = await Folder.create();
       const nobody = `127.0.0.1:${freePort()}`;

@@ -10,7 +10,7 @@ import { output } from "../helpers/process.ts";
 
 testUnless(
   await missingCommand("goaccess"),
-  "the guide's goaccess command counts the requests by status, client, day and hour",
+  "the guide's goaccess command counts requests by status, client, day and hour",
   async () => {
     using folder = await Folder.create();
     await using board = await SimulatedBoard.start();

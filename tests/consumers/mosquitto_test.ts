@@ -76,7 +76,7 @@ class Loop extends Process {
     this.#folder = folder;
   }
 
-  /** Waits until it has paused again, after a whole round. */
+  /** Waits until the loop has run once more. */
   async goRound(): Promise<void> {
     const pauses = () => this.stdout.split("\n").length;
     const after = pauses() + 1;
@@ -91,7 +91,7 @@ class Loop extends Process {
 
 testUnless(
   await missingCommand("mosquitto", "mosquitto_pub", "curl", "stdbuf"),
-  "mosquitto.sh publishes each reading, and nothing when it is old or the board is down or silent",
+  "mosquitto.sh publishes the reading, and nothing without a current one",
   async () => {
     await using broker = await Broker.start();
     await using subscriber = await broker.subscribe();

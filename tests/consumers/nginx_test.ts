@@ -134,7 +134,7 @@ testUnless(
   await missingCommand("nginx", "openssl", "curl") ?? missingTerminal ??
     missingAddress("::1") ??
     missingAddress("127.0.0.2"),
-  "nginx.conf serves the reading over HTTPS with a password, passes a 503 on, and answers 502 when the board is down",
+  "nginx.conf serves the reading over HTTPS to clients with the password, and errors without a current one",
   async () => {
     using folder = await Folder.create();
     await using board = await SimulatedBoard.start("--host", "127.0.0.1");

@@ -45,7 +45,7 @@ const missingNodeRed = await missingCommand("node-red");
 
 testUnless(
   missingNodeRed,
-  "node-red.json passes on each reading, and nothing when it is old or the board is down",
+  "node-red.json passes on the reading, and nothing without a current one",
   async () => {
     using folder = await Folder.create();
     await using board = await SimulatedBoard.start();
@@ -55,7 +55,7 @@ testUnless(
     const start = performance.now();
     await nodeRed.waitFor(() => nodeRed.readings.length >= 1);
     const duration = performance.now() - start;
-    assert(duration < 4000, `It took ${duration} ms`); // less than 5 s
+    assert(duration < 4000, `It took ${duration} ms`); // not after 5 s
     await board.becomeStale();
     const before = (await board.log()).length;
     await nodeRed.inject();
@@ -72,7 +72,7 @@ testUnless(
 
 testUnless(
   missingNodeRed,
-  "node-red.json passes on an object that the service answers with --json",
+  "node-red.json passes on the JSON object of a service with --json",
   async () => {
     using folder = await Folder.create();
     await using board = await SimulatedBoard.start("--json");
@@ -88,7 +88,7 @@ testUnless(
 
 testUnless(
   missingNodeRed ?? missingBrowser,
-  "node-red.json is a flow that Node-RED's editor shows",
+  "Node-RED's editor shows the flow in node-red.json",
   async () => {
     using folder = await Folder.create();
     const nobody = `127.0.0.1:${freePort()}`;

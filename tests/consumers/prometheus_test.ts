@@ -51,7 +51,7 @@ class BlackboxExporter extends Process {
       "prometheus-blackbox-exporter",
       `--config.file=${file}`,
       `--web.listen-address=127.0.0.1:${port}`,
-      "--timeout-offset=0.1", // off the time that Prometheus waits
+      "--timeout-offset=0.1", // subtracted from Prometheus' time-out
     ]);
     this.#target = `http://BOARD.local:${boardPort}/datasensor`;
   }
@@ -119,7 +119,7 @@ class Prometheus extends Process {
     return samples[0] && Number(samples[0].value[1]);
   }
 
-  /** Waits until an expression has a value, or undefined for none. */
+  /** Waits until an expression has a value, or none if it is undefined. */
   async waitForValue(query: string, value: number | undefined): Promise<void> {
     let last: number | undefined;
     await this.waitFor(async () => {
@@ -270,7 +270,7 @@ tests:
 
 testUnless(
   missingPromtool,
-  "prometheus_rules.yml records the age and alerts on a missing reading, but not for other jobs",
+  "prometheus_rules.yml records the age of a reading and alerts on a missing one, ignoring other jobs",
   async () => {
     using folder = await Folder.create();
     await copyExample(folder, "prometheus_rules.yml", {});

@@ -1,4 +1,4 @@
-// A board for the programs that read it: live, with a dead sensor, or down.
+// A board for the programs that read one. It can lose its sensor and go down.
 
 import { Folder } from "../helpers/files.ts";
 import { get } from "../helpers/network.ts";

@@ -61,11 +61,9 @@ export async function receive(
   const decoder = new TextDecoder();
   const buffer = new Uint8Array(64 * 1024);
   let response = "";
+  const explain = () => `nothing after "${response.slice(-2000)}"`;
   while (!until(response)) {
-    const count = await within(
-      connection.read(buffer),
-      () => `nothing after "${response.slice(-2000)}"`,
-    );
+    const count = await within(connection.read(buffer), explain);
     if (count === null) break;
     response += decoder.decode(buffer.subarray(0, count), { stream: true });
   }
@@ -85,7 +83,7 @@ export async function exchange(
 ): Promise<string> {
   const to = typeof address === "number" ? { port: address } : address;
   using connection = await Deno.connect(to);
-  // Not awaited: the server may answer and close before it has read everything
+  // Not awaited, as the server may answer and close before reading everything
   send(connection, request).catch(() => {});
   return await receive(connection, until);
 }

@@ -102,7 +102,7 @@ export class Process implements AsyncDisposable {
       const status = this.#status;
       if (await condition()) return true;
       if (status === undefined) return false;
-      throw new Error(`It ended with ${status.code}: ${this.#printed()}`);
+      throw new Error(`Ended with ${status.code}: ${this.#printed()}`);
     }, () => this.#printed());
   }
 
@@ -116,10 +116,10 @@ export class Process implements AsyncDisposable {
 
   /** Waits until it ends, up to a limit in ms, and reads all its output. */
   async end(limit = DEADLINE_MS): Promise<Deno.CommandStatus> {
-    const explain = () => `it still runs after ${limit} ms: ${this.#printed()}`;
+    const explain = () => `still running after ${limit} ms: ${this.#printed()}`;
     await within(this.ended, explain, limit);
     this.readDelayMs = 0;
-    return await within(this.#done, () => "its output stays open");
+    return await within(this.#done, () => "the output stays open");
   }
 
   /** Sends a signal, and waits until it ends. */

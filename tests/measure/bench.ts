@@ -16,7 +16,7 @@ const SCALED = ["this service", "bare Deno.serve, no log", "nginx, constant"];
 const SCALING_ROUNDS = 5; // at each number of connections
 const CHART = ".bench/speed.svg";
 
-/** Returns the median with three significant digits: more would be noise. */
+/** Returns the median with three significant digits, as more would be noise. */
 function median(values: number[]): number {
   const middle = values.toSorted((a, b) => a - b)[values.length >> 1]!;
   return Number(middle.toPrecision(3));

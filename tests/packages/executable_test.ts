@@ -177,7 +177,7 @@ Deno.test("compile leaves no files when it is stopped", async () => {
   assertEquals(place.names(), []);
 });
 
-/** Asserts that the task `compile` fails, and keeps an earlier executable. */
+/** Asserts that `deno task compile` fails, and keeps an earlier executable. */
 async function assertFails(message: string, variables: string[], cwd = ".") {
   using place = await Folder.create();
   const earlier = `${place.path}/datasensor-aarch64`;

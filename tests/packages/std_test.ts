@@ -72,7 +72,7 @@ async function createClone(answer: Answer = packages.answer) {
   };
 }
 
-/** Runs the task `start` until the program has printed its version. */
+/** Runs `deno task start` until the program has printed its version. */
 async function start(clone: Clone) {
   const args = ["task", "--quiet", "start", "--version"];
   const result = await deno(args, clone);
@@ -151,7 +151,7 @@ testFallback("after one request, without an update check", async () => {
   };
   await using service = run(clone.registry, "task", "start", "--port", "0");
   await service.listening();
-  // By itself, Deno looks for one; by then, the task would have looked too
+  // Once Deno itself has looked for updates, the task would have looked, too
   await using other = new Registry(refuse);
   const bare = ["run", "--allow-net", "tests/measure/bench_bare.ts", "0"];
   await using _program = run(other, ...bare);

@@ -12,7 +12,7 @@ function start(task: string, { path }: Folder): Program {
   return new Program(Deno.execPath(), args, { cwd: path, killGroup: true });
 }
 
-Deno.test("the task start runs the service without unnecessary permissions", async () => {
+Deno.test("`deno task start` runs the service without unnecessary permissions", async () => {
   using project = await Folder.ofProject();
   await using program = start("start", project);
   await program.listening();
@@ -24,7 +24,7 @@ Deno.test("the task start runs the service without unnecessary permissions", asy
   assertEquals(probe.stdout, "Permitted: nothing\n");
 });
 
-Deno.test("the task dev restarts the service when a file changes, with the same permissions", async () => {
+Deno.test("`deno task dev` restarts the service when a file changes, with the same permissions", async () => {
   using project = await Folder.ofProject();
   await using program = start("dev", project);
   await program.listening();

@@ -30,7 +30,7 @@ async function hold(program: Program, request: string) {
     return true;
   };
   for (let count = 0; count < LIMIT + 72; count++) {
-    // It refuses connections while it does not listen
+    // The program refuses connections until it listens again
     await program.waitFor(() => add().catch(() => false));
   }
   return held;
@@ -52,7 +52,7 @@ for (const [kind, request] of Object.entries(FLOODS)) {
       await program.waitFor(() => program.stdout.includes("WARN"));
       await program.answers();
     }
-    held.dispose(); // otherwise it would wait for the half requests
+    held.dispose(); // otherwise the program would wait for the half requests
     await stop(program);
   });
 }

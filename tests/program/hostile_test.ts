@@ -14,7 +14,7 @@ const REQUESTS = 20_000;
 const VALID_REQUESTS = REQUESTS / 5; // one after every fifth hostile one
 const CLIENTS = 16;
 
-/** The seed of all random values: setting it repeats a run. */
+/** The seed of all random values. Set it to repeat a run. */
 const SEED = Number(Deno.env.get("DATASENSOR_SEED") ?? Date.now() % 2 ** 31);
 
 type Random = () => number;

@@ -34,8 +34,8 @@ async function attack(command: string[]): Promise<void> {
 Deno.test("the program answers and stops while its standard error is full", () =>
   attack(command([]).flat()));
 
-Deno.test("the program answers and stops in the task dev while its standard error is full", () => {
-  // Without deno task and its shell
+Deno.test("the program answers and stops in `deno task dev` while its standard error is full", () => {
+  // The command itself, without deno task and its shell
   const words = project.tasks.dev.command
     .replace("$(deno task -q _flags)", FLAGS.join(" "))
     .replace("deno run", `${Deno.execPath()} run`).split(" ");

@@ -63,9 +63,8 @@ Deno.test("the program serves each line unchanged with --json", async () => {
   await using program = await startWithPipe("--json");
   const text = '{"°C": 21.50, "id": 9007199254740993}';
   await program.write(`${text}\nnot JSON\n`);
-  assertEquals(await program.waitForLines(1), [
-    "WARN Dropping lines that are not JSON",
-  ]);
+  const warning = "WARN Dropping lines that are not JSON";
+  assertEquals(await program.waitForLines(1), [warning]);
   assertEquals(await (await get(program.url)).text(), text);
 });
 
@@ -96,10 +95,8 @@ for (const [input, redirection, reading] of INPUTS) {
     const wrap = ["sh", "-c", `exec "$@" ${redirection}`, "sh"];
     await using program = await Program.start(["--stdin"], { wrap });
     const [warning] = await program.waitForLines(1);
-    assertEquals(
-      warning!.replace(/has failed \(.*directory.*\)/, "has ended"),
-      ENDED,
-    );
+    const end = warning!.replace(/has failed \(.*directory.*\)/, "has ended");
+    assertEquals(end, ENDED);
     assertEquals(await read(program), reading);
     assertEquals((await program.stop()).code, 0);
   });

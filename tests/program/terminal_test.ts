@@ -57,7 +57,7 @@ async function sendRequests(port: number): Promise<void> {
 
 testUnless(
   missingTerminal,
-  "the task start shuts down cleanly after Ctrl+C, which arrives twice",
+  "`deno task start` shuts down cleanly after Ctrl+C, although it arrives twice",
   async () => {
     const run = [Deno.execPath(), "task", "-q", "start", "--port", "0"];
     await using program = new Terminal(run);
@@ -79,10 +79,8 @@ testUnless(
     await program.waitForLines(1);
     await sendRequests(program.port);
     // Repeated while the program waits for the body
-    assertEquals(
-      (await program.signalUntilExit("SIGHUP", program.childPid)).code,
-      0,
-    );
+    const { code } = await program.signalUntilExit("SIGHUP", program.childPid);
+    assertEquals(code, 0);
     assertEquals(program.lines.length, 1 + REQUESTS);
   },
 );
@@ -97,7 +95,7 @@ Deno.test("the program ignores SIGHUP without a terminal", async () => {
   assertEquals(program.lines.length, 3 * REQUESTS);
 });
 
-/** Waits for lines: a program that has lost its parent cannot be awaited. */
+/** Waits for lines, since a program without its parent cannot be awaited. */
 async function waitForLines(file: string, count: number): Promise<void> {
   const lines = async () => (await Deno.readTextFile(file)).match(/ 200 -\n/g);
   await waitFor(async () => (await lines())?.length === count);

@@ -103,7 +103,7 @@ function observe(handler: () => Response) {
   return { events, send: () => logged(request, info) };
 }
 
-// The address is read first: it is unknown after the connection has ended
+// The address is read first, as it is unknown once the connection has ended
 const ORDER = ["client", "handler", "time"];
 const LINE = '192.0.2.7 - - [20/Nov/2026 17:14:56] "GET /a?b=c HTTP/1.1"';
 
