@@ -26,7 +26,6 @@ export interface ProcessOptions {
   env?: Record<string, string>;
   /** Whether to kill the whole process group, as it starts other processes. */
   killGroup?: boolean;
-  startsOthers?: boolean; // the former name, which readme_test.ts uses
   /** Whether {@linkcode Process.write} feeds its input, otherwise empty. */
   hasInput?: boolean;
 }
@@ -59,8 +58,7 @@ export class Process implements AsyncDisposable {
   #status: Deno.CommandStatus | undefined; // when it is done
 
   constructor(command: string, args: string[], options: ProcessOptions = {}) {
-    const { cwd, env, hasInput = false } = options;
-    const killGroup = options.killGroup ?? options.startsOthers ?? false;
+    const { cwd, env, killGroup = false, hasInput = false } = options;
     this.#killGroup = killGroup;
     this.#child = new Deno.Command(command, {
       args,

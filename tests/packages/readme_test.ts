@@ -19,7 +19,7 @@ Deno.test("the README shows the text of --help", () => {
   assertEquals(README.block("Usage: "), `${HELP}\n`);
 });
 
-Deno.test("the README shows the command that the task start runs", () => {
+Deno.test("the README shows the command that `deno task start` runs", () => {
   const { command } = project.tasks.start;
   assertEquals(README.line("Task start "), `Task start ${command}`);
 });
@@ -47,7 +47,7 @@ function testSensor(
       assertEquals(line.includes(printed), true, printed);
       line = line.replace(printed, used);
     }
-    const options = { startsOthers: true };
+    const options = { killGroup: true };
     await using program = new Program("sh", ["-c", line], options);
     await program.listening();
     await program.waitFor(async () =>

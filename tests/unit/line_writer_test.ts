@@ -102,7 +102,7 @@ Deno.test("LineWriter drops whole lines of multibyte characters", async () => {
   assertEquals(written() === `first\n${`${line}\n`.repeat(kept)}`, true);
 });
 
-Deno.test("LineWriter writes up to 64 KiB of whole lines at once", async () => {
+Deno.test("LineWriter writes 64 KiB at once, up to the end of a line", async () => {
   const { writer, writes, written } = createWriter();
   for (let i = 0; i < 200; i++) writer.write(KIBIBYTE);
   await writer.flush();
@@ -151,6 +151,6 @@ Deno.test("LineWriter repeats only the lines that a failed write has taken", asy
   for (const line of lines) writer.write(line);
   await writer.flush();
   const counts = lines.map((line) => taken.split(`${line}\n`).length - 1);
-  // The first write takes 64 KiB, or 66 lines; the second takes 4 and fails
+  // The first write takes 64 KiB up to the end of a line; the second takes 4 lines and fails
   assertEquals(counts, [...Array(66).fill(1), 2, 2, 2, 2, 1, 1, 1]);
 });
