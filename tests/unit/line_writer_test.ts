@@ -151,6 +151,6 @@ Deno.test("LineWriter repeats only the lines that a failed write has taken", asy
   for (const line of lines) writer.write(line);
   await writer.flush();
   const counts = lines.map((line) => taken.split(`${line}\n`).length - 1);
-  // The first write takes 64 KiB up to the end of a line; the second takes 4 lines and fails
+  // The first write takes 66 lines, just over 64 KiB. The second takes 4 and fails
   assertEquals(counts, [...Array(66).fill(1), 2, 2, 2, 2, 1, 1, 1]);
 });
