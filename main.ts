@@ -3,7 +3,7 @@
 import { withAccessLog } from "./src/access_log.ts";
 import { parseCommand } from "./src/command_line.ts";
 import type { Config } from "./src/config.ts";
-import { createConsole, withPriority } from "./src/console.ts";
+import { createLogger, withPriority } from "./src/logger.ts";
 import { delay } from "./src/delay.ts";
 import { createHandler } from "./src/handler.ts";
 import { createInputSensor } from "./src/sensor.ts";
@@ -11,7 +11,7 @@ import { runServer } from "./src/server.ts";
 import { ListenError } from "./src/startup.ts";
 import { listenForStop } from "./src/stop_signal.ts";
 
-const OUTPUT_TIMEOUT_MS = 900; // for the last lines, as nobody may read them
+const OUTPUT_TIMEOUT_MS = 900; // how long to wait for a reader of the last lines
 
 async function run(args: string[]): Promise<number> {
   const command = parseCommand(args);
@@ -25,7 +25,7 @@ async function run(args: string[]): Promise<number> {
 async function serve(config: Config): Promise<number> {
   const hasColor = Deno.stdout.isTerminal() && !Deno.noColor;
   const style = config.journal ? "journal" : hasColor ? "color" : "plain";
-  const { logger, flush } = createConsole(
+  const { logger, flush } = createLogger(
     (bytes) => Deno.stdout.write(bytes),
     config.debug ? "DEBUG" : "INFO",
     style,

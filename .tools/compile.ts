@@ -26,7 +26,7 @@ try {
 
 async function run(): Promise<void> {
   const { values: options } = parseArgs({
-    args: Deno.args.filter((arg) => arg !== "--"), // as npm separates
+    args: Deno.args.filter((arg) => arg !== "--"), // as npm needs it
     options: {
       target: { type: "string", default: "aarch64" },
       "output-dir": { type: "string", default: "dist" },

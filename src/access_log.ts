@@ -4,7 +4,7 @@ import type { Handler } from "./handler.ts";
 import { memoizeLast } from "./memoize_last.ts";
 import { requestTarget } from "./request_target.ts";
 
-const MAX_CHARACTERS = 1000; // of a logged method or target
+const MAX_CHARACTERS = 1000; // longer methods and targets are truncated
 
 const escapeMethod = memoizeLast(escapeText);
 const escapeTarget = memoizeLast(escapeText);
@@ -31,7 +31,7 @@ export function withAccessLog(
   timestamp: () => string = createTimestamp(),
 ): (request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>) => Response {
   return (request, info) => {
-    const client = info.remoteAddr.hostname; // throws after a disconnect
+    const client = info.remoteAddr.hostname; // would throw after a disconnect
     let status = 500;
     try {
       const response = handler(request);

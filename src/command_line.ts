@@ -8,7 +8,7 @@ export type Command =
   | { kind: "serve"; config: Config }
   | { kind: "print"; text: string }
   /** Invalid usage: the text says what is wrong and how to get help. */
-  | { kind: "usage"; text: string };
+  | { kind: "invalid"; text: string };
 
 /** The text of `--help`. */
 export const HELP = `Usage: datasensor [flags]
@@ -56,7 +56,7 @@ export const FLAGS: Record<string, Flag> = {
   "--stdin": { parse: () => ({ stdin: true }) },
   "--json": { parse: () => ({ json: true }) },
   "--max-age": {
-    value: "a number above 0, such as 15 or 0.5",
+    value: "a decimal number above 0, such as 15 or 0.5",
     parse: (value) =>
       /^\d+(\.\d+)?$/.test(value) && Number(value) > 0 &&
       { maxAgeSeconds: Number(value) },
@@ -78,7 +78,7 @@ export function parseCommand(args: readonly string[]): Command {
   const names = new Set<string>();
   const rest = args.values();
   for (const arg of rest) {
-    if (arg === "--") continue; // as npm separates: deno task start -- --port 80
+    if (arg === "--") continue; // as npm needs it: task start -- --port 80
     if (arg === "-h" || arg === "--help") return { kind: "print", text: HELP };
     if (arg === "--version") return { kind: "print", text: project.version };
     if (!arg.startsWith("-")) {
@@ -109,5 +109,5 @@ export function parseCommand(args: readonly string[]): Command {
 
 function usage(message: string): Command {
   const text = `${message}\nRun with --help for the list of flags`;
-  return { kind: "usage", text };
+  return { kind: "invalid", text };
 }

@@ -5,9 +5,9 @@ import { delay } from "./delay.ts";
 /** The size of each of two buffers. Pages that are not used take no memory. */
 export const CAPACITY_BYTES = 8 * 1024 * 1024;
 
-const COLLECT_MS = 100; // before a few lines are written together
-const WRITE_BYTES = 64 * 1024; // written at once, and the rest of the last line
-const RETRY_MS = 500; // after the sink has failed
+const BATCH_DELAY_MS = 100; // how long the first line of a batch waits for more
+const BATCH_BYTES = 64 * 1024; // a batch of this size ends with its current line
+const RETRY_MS = 500; // pause after the sink has failed
 const LF = 0x0a;
 
 /** Writes bytes and returns how many it wrote, as `Deno.stdout.write` does. */
@@ -18,7 +18,7 @@ export class LineWriter {
   readonly #encoder = new TextEncoder();
   #filling = new Uint8Array(CAPACITY_BYTES);
   #draining = new Uint8Array(CAPACITY_BYTES); // what the sink is writing
-  #length = 0; // of the lines in #filling
+  #length = 0; // how many bytes of #filling are lines
   #dropped = 0;
   #isCollecting = false;
   #writing: Promise<void> | undefined;
@@ -40,7 +40,7 @@ export class LineWriter {
     // All of it fits, including the LF
     if (read > line.length) this.#length += written;
     else this.#dropped++;
-    if (this.#length > WRITE_BYTES) this.#startDraining();
+    if (this.#length > BATCH_BYTES) this.#startDraining();
     if (!this.#isCollecting) this.#collect();
   }
 
@@ -53,7 +53,7 @@ export class LineWriter {
   /** Waits for more lines, then starts to write them. */
   async #collect(): Promise<void> {
     this.#isCollecting = true;
-    await this.wait(COLLECT_MS);
+    await this.wait(BATCH_DELAY_MS);
     this.#isCollecting = false;
     this.#startDraining();
   }
@@ -64,7 +64,7 @@ export class LineWriter {
 
   async #drain(): Promise<void> {
     do {
-      let chunk = WRITE_BYTES;
+      let batchBytes = BATCH_BYTES;
       let bytes = this.#filling.subarray(0, this.#length);
       [this.#filling, this.#draining] = [this.#draining, this.#filling];
       this.#length = 0;
@@ -74,12 +74,12 @@ export class LineWriter {
       }
       while (bytes.length > 0) {
         try {
-          const end = bytes.indexOf(LF, chunk - 1) + 1 || bytes.length;
+          const end = bytes.indexOf(LF, batchBytes - 1) + 1 || bytes.length;
           bytes = bytes.subarray(await this.sink(bytes.subarray(0, end)));
         } catch {
           // The disk is full, or the reader is gone. A failed write does not
           // say how much it wrote: these bytes are retried, now line by line
-          chunk = 1;
+          batchBytes = 1;
           await this.wait(RETRY_MS);
         }
       }

@@ -27,11 +27,14 @@ export function requestTarget(request: Request): string | undefined {
   const { url } = request;
   const plain = plainTarget(url);
   if (plain) return plain;
-  // Deno creates the headers when they are read, which takes 2 µs
-  if (!AUTHORITY.test(request.headers.get("host") ?? "")) return undefined;
   const [, authority = "", target = ""] =
     url.match(/^[^:]+:\/\/([^/?#]*)(.*)$/s) ?? [];
   if (!AUTHORITY.test(authority)) return undefined;
+  // Deno creates the headers when they are read, which takes 2 µs
+  const host = request.headers.get("host") ?? "";
+  const isInUrl = host.startsWith(authority) ||
+    authority.startsWith("localhost");
+  if (isInUrl && !AUTHORITY.test(host)) return undefined;
   // Without a path, as in CONNECT, the target is the root
   return target.startsWith("/") ? target : `/${target}`;
 }

@@ -17,7 +17,7 @@ export type Unavailable = { readonly unavailable: string };
 export type Sensor = () => Reading | Unavailable;
 
 type Input = Pick<typeof Deno.stdin, "read">;
-export const MAX_LINE_BYTES = 64 * 1024; // without its end
+export const MAX_LINE_BYTES = 64 * 1024; // without the end of the line
 const TOO_LONG = `longer than ${MAX_LINE_BYTES} bytes`;
 const READ_PAUSE_MS = 5; // so that an endless input leaves time for requests
 const [LF, CR, SPACE] = [0x0a, 0x0d, 0x20] as const;

@@ -6,13 +6,13 @@ import { delay } from "./delay.ts";
 import { commonFields, problemResponse } from "./responses.ts";
 import { formatStartReport, ListenError } from "./startup.ts";
 
-const SHUTDOWN_TIMEOUT_MS = 1800; // for running requests
-const ACCEPT_RETRY_MS = 8; // after accept has failed: clients wait meanwhile
-const LISTEN_RETRY_MS = 200; // after listen has failed
-const REMINDER_MS = 60_000; // before the same failure is logged again
-const MEMORY_LIMIT_BYTES = 192e6; // normal use takes less than 110 MB
-const MEMORY_GROWTH_BYTES = 64e6; // above the lowest use while it listens
-export const MEMORY_CHECK_MS = 1000; // an idle process should rarely wake up
+const SHUTDOWN_TIMEOUT_MS = 1800; // how long running requests may take to end
+const ACCEPT_RETRY_MS = 8; // pause after accept has failed, while clients wait
+const LISTEN_RETRY_MS = 200; // pause after listen has failed
+const REMINDER_MS = 60_000; // how long the same failure is not logged again
+const MEMORY_LIMIT_BYTES = 192e6; // normal use stays below 110 MB
+const MEMORY_GROWTH_BYTES = 64e6; // accepted above the lowest use so far
+export const MEMORY_CHECK_MS = 1000; // seldom, as each check wakes up the board
 
 /** The parts of the runtime that tests replace. */
 export const RUNTIME = {

@@ -1,11 +1,11 @@
 // deno-lint-ignore-file no-console -- it prints to the console by design
 
-// Prints the flags that make Deno take the `@std` packages from npm and
-// `.tools/std`, if they are neither cached nor available from jsr.io.
+// Makes the `@std` packages available: does nothing if they are cached, downloads
+// them if jsr.io can be reached, and otherwise prints the flags that make Deno take
+// them from npm and `.tools/std`. With `--fallback`, it only prints these flags.
 //
-// It checks nothing else: if a package is missing or has been changed, the command
-// that uses the flags fails, and Deno says why. With `--fallback`, it prints the
-// flags in any case.
+// It does not verify the packages: if one is missing or modified, the command that
+// uses the flags fails, and Deno says why. It warns of a Deno that is too old.
 
 import { isTooOld, OLDEST_DENO } from "../oldest_deno.ts";
 

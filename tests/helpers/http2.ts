@@ -91,8 +91,8 @@ export class Http2Connection implements Disposable {
   }
 
   /**
-   * Sends a request with empty DATA frames as its body, until the server closes
-   * the connection. Deno keeps about 240 bytes for each frame.
+   * Sends a request with empty DATA frames as its body, or with fewer if the server
+   * closes the connection. Deno keeps about 240 bytes for each frame.
    */
   async sendEmptyFrames(method: string, count: number): Promise<void> {
     const fields = encodeFields({ ":method": method });

@@ -153,6 +153,7 @@ function testProgram(name: string, testFile: string, filter: string): void {
     const env = { DATASENSOR_EXECUTABLE: file };
     const { code, stdout } = await output(Deno.execPath(), args, { env });
     assertEquals(code, 0, stdout);
+    assertMatch(stdout, /[1-9]\d* passed/); // the filter matches a test
   });
 }
 

@@ -184,7 +184,7 @@ Deno.test("a slow registry is used, and no host is contacted later", async () =>
     if (clone.registry.requests === 1) await delay(TIMEOUT_MS * 0.6);
     return packages.answer(path);
   });
-  assertEquals((await deno(["task", "_std"], clone)).stdout, "");
+  assertEquals((await deno(["task", "_std_flags"], clone)).stdout, "");
   const { requests } = clone.registry;
   const { code, usesFallback } = await start(clone);
   assertEquals([code, usesFallback], [0, false]);

@@ -78,7 +78,7 @@ const VALUES: [args: string[], valid: string, invalid: string[]][] = [
   ],
   [
     ["--stdin", "--max-age"],
-    "a number above 0, such as 15 or 0.5",
+    "a decimal number above 0, such as 15 or 0.5",
     ["", "0", "0.0", "-1", "1e3", ".5", "5.", "15s", "Infinity", " 1"],
   ],
 ];
@@ -86,7 +86,7 @@ const VALUES: [args: string[], valid: string, invalid: string[]][] = [
 function testMistake(args: string[], message: string): void {
   Deno.test(`parseCommand() rejects ${JSON.stringify(args)}`, () => {
     const text = `${message}\nRun with --help for the list of flags`;
-    assertEquals(parseCommand(args), { kind: "usage", text });
+    assertEquals(parseCommand(args), { kind: "invalid", text });
   });
 }
 

@@ -10,7 +10,7 @@ const COLORS: ByLevel = { WARN: "\x1b[33m", ERROR: "\x1b[31m" };
 const PRIORITIES: ByLevel = { DEBUG: "<7>", WARN: "<4>", ERROR: "<3>" };
 
 /** How records are written: plain, for a terminal or for systemd's journal. */
-export type Style = "plain" | "color" | "journal";
+export type LogStyle = "plain" | "color" | "journal";
 
 /**
  * Creates a logger that never blocks and never throws, and a function that
@@ -18,7 +18,7 @@ export type Style = "plain" | "color" | "journal";
  *
  * @param level Records below it are not logged.
  */
-export function createConsole(sink: Sink, level: LevelName, style: Style) {
+export function createLogger(sink: Sink, level: LevelName, style: LogStyle) {
   const writer = new LineWriter(sink, (count) => {
     logger.warn(`Dropped ${count} log lines: the output is too slow`);
   });
@@ -36,14 +36,14 @@ export function createConsole(sink: Sink, level: LevelName, style: Style) {
 }
 
 /** Prefixes each line with its level's priority (sd-daemon(3)), for the journal. */
-export function withPriority(text: string, level: string, style: Style) {
+export function withPriority(text: string, level: string, style: LogStyle) {
   if (style !== "journal") return text;
   const priority = PRIORITIES[level] ?? "";
   return priority + text.replaceAll("\n", `\n${priority}`);
 }
 
 /** Formats a record: its text, after the level's name unless that is INFO. */
-function formatRecord({ levelName, msg }: LogRecord, style: Style): string {
+function formatRecord({ levelName, msg }: LogRecord, style: LogStyle): string {
   if (levelName === "INFO") return msg;
   const text = withPriority(`${levelName} ${msg}`, levelName, style);
   const color = style === "color" && COLORS[levelName];

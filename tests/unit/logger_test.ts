@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import type { Logger } from "@std/log/logger";
-import { createConsole, type Style } from "../../src/console.ts";
+import { createLogger, type LogStyle } from "../../src/logger.ts";
 import { CAPACITY_BYTES } from "../../src/line_writer.ts";
 
 function logEach(logger: Logger): void {
@@ -13,13 +13,17 @@ function logEach(logger: Logger): void {
 }
 
 /** Logs to a console, and returns the lines that it writes. */
-async function linesOf(level: "DEBUG" | "INFO", style: Style, log = logEach) {
+async function linesOf(
+  level: "DEBUG" | "INFO",
+  style: LogStyle,
+  log = logEach,
+) {
   let text = "";
   const sink = (bytes: Uint8Array) => {
     text += new TextDecoder().decode(bytes);
     return Promise.resolve(bytes.length);
   };
-  const { logger, flush } = createConsole(sink, level, style);
+  const { logger, flush } = createLogger(sink, level, style);
   log(logger);
   await flush();
   return text.split("\n").slice(0, -1);
@@ -28,21 +32,21 @@ async function linesOf(level: "DEBUG" | "INFO", style: Style, log = logEach) {
 const PLAIN = ["one", "WARN two", "ERROR three"];
 const DEBUG = ["DEBUG four", "    at main.ts", "    at src"];
 
-Deno.test("createConsole() writes records in order, with their level unless it is INFO", async () => {
+Deno.test("createLogger() writes records in order, with their level unless it is INFO", async () => {
   assertEquals(await linesOf("DEBUG", "plain"), [...PLAIN, ...DEBUG]);
 });
 
-Deno.test("createConsole() skips records below its level", async () => {
+Deno.test("createLogger() skips records below its level", async () => {
   assertEquals(await linesOf("INFO", "plain"), PLAIN);
 });
 
-Deno.test("createConsole() colors only warnings and errors", async () => {
+Deno.test("createLogger() colors only warnings and errors", async () => {
   const [yellow, red, end] = ["\x1b[33m", "\x1b[31m", "\x1b[0m"];
   const colored = ["one", `${yellow}WARN two${end}`, `${red}ERROR three${end}`];
   assertEquals(await linesOf("DEBUG", "color"), [...colored, ...DEBUG]);
 });
 
-Deno.test("createConsole() prefixes each line of a record with its priority for the journal", async () => {
+Deno.test("createLogger() prefixes each line of a record with its priority for the journal", async () => {
   assertEquals(await linesOf("DEBUG", "journal"), [
     "one",
     "<4>WARN two",
@@ -53,7 +57,7 @@ Deno.test("createConsole() prefixes each line of a record with its priority for 
   ]);
 });
 
-Deno.test("createConsole() counts the lines that it drops", async () => {
+Deno.test("createLogger() counts the lines that it drops", async () => {
   const count = 2 * CAPACITY_BYTES / 1024;
   const lines = await linesOf("DEBUG", "plain", (logger) => {
     for (let i = 0; i < count; i++) logger.info("x".repeat(1023));
