@@ -91,7 +91,9 @@ class Prometheus extends Process {
       "127.0.0.1:9103": `127.0.0.1:${collectdPort}`,
       "127.0.0.1:9115": `127.0.0.1:${exporterPort}`,
     });
-    await copyExample(folder, "prometheus_rules.yml", {});
+    await copyExample(folder, "prometheus_rules.yml", {
+      "for: 30s": "for: 0s",
+    });
     const global =
       "global:\n  scrape_interval: 500ms\n  evaluation_interval: 500ms\n";
     const example = await Deno.readTextFile(path);
@@ -217,8 +219,8 @@ testUnless(missingPromtool, "prometheus.yml is valid", async () => {
 });
 
 /**
- * The reading becomes too old at 10 s, blackbox_exporter is down from 20 s to
- * 29 s, and collectd from 40 s to 49 s. Another job always fails.
+ * The reading becomes too old at 100 s, blackbox_exporter is down from 200 s to
+ * 290 s, and collectd from 400 s to 490 s. Another job always fails.
  */
 const RULE_TESTS = `
 rule_files: [prometheus_rules.yml]
@@ -238,7 +240,7 @@ tests:
           - labels: datasensor_reading_age_seconds{job="datasensor"}
             value: 61
   - name: a missing reading
-    interval: 1s
+    interval: 10s
     input_series:
       - series: up{job="datasensor"}
         values: "1x19 0x9 1x29"
@@ -251,20 +253,20 @@ tests:
       - series: probe_success{job="website"}
         values: "0x60"
     alert_rule_test:
-      - eval_time: 9s
+      - eval_time: 129s
         alertname: DatasensorReadingMissing
-      - eval_time: 10s
-        alertname: DatasensorReadingMissing
-        exp_alerts: [exp_labels: { job: datasensor }]
-      - eval_time: 20s
+      - eval_time: 130s
         alertname: DatasensorReadingMissing
         exp_alerts: [exp_labels: { job: datasensor }]
-      - eval_time: 35s
+      - eval_time: 200s
         alertname: DatasensorReadingMissing
-      - eval_time: 40s
+        exp_alerts: [exp_labels: { job: datasensor }]
+      - eval_time: 350s
+        alertname: DatasensorReadingMissing
+      - eval_time: 430s
         alertname: DatasensorReadingMissing
         exp_alerts: [exp_labels: { job: collectd }]
-      - eval_time: 50s
+      - eval_time: 500s
         alertname: DatasensorReadingMissing
 `;
 
