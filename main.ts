@@ -3,15 +3,15 @@
 import { withAccessLog } from "./src/access_log.ts";
 import { parseCommand } from "./src/command_line.ts";
 import type { Config } from "./src/config.ts";
-import { createLogger, withPriority } from "./src/logger.ts";
 import { delay } from "./src/delay.ts";
 import { createHandler } from "./src/handler.ts";
+import { createLogger, withPriority } from "./src/logger.ts";
 import { createInputSensor } from "./src/sensor.ts";
 import { runServer } from "./src/server.ts";
 import { ListenError } from "./src/startup.ts";
 import { listenForStop } from "./src/stop_signal.ts";
 
-const OUTPUT_TIMEOUT_MS = 900; // how long to wait for a reader of the last lines
+const OUTPUT_TIMEOUT_MS = 900; // how long the last output may block
 
 async function run(args: string[]): Promise<number> {
   const command = parseCommand(args);
@@ -36,11 +36,11 @@ async function serve(config: Config): Promise<number> {
     : () => reading;
   const resource = createHandler(sensor, config.cors);
   const handler = withAccessLog(resource, (line) => logger.info(line));
-  const failure = catchUncaught();
+  const uncaught = catchUncaught();
   try {
-    const stop = AbortSignal.any([listenForStop(), failure]);
+    const stop = AbortSignal.any([listenForStop(), uncaught]);
     await runServer(config, handler, logger, stop);
-    failure.throwIfAborted();
+    uncaught.throwIfAborted();
     await withTimeout(flush());
     return 0;
   } catch (error) {

@@ -97,7 +97,7 @@ function fallbackFlags(flags: string[]): string[] {
   return flags.filter((flag) => /^--(import-map|lock)=/.test(flag));
 }
 
-/** Copies the fallback's package from Deno's cache into a cache of its own. */
+/** Copies the fallback's package from Deno's cache into a separate cache. */
 async function copyFallback(flags: string[], cache: string): Promise<void> {
   await deno(["cache", ...flags, "main.ts"]);
   const { denoDir, npmCache } = JSON.parse(await deno(["info", "--json"]));

@@ -16,8 +16,8 @@ interface Segment {
 
 /**
  * Returns whether an executable can be mapped with pages of 64 KB, and so with
- * those of 16 and 4 KB. Only whole pages are mapped: a segment must have the
- * same place within a page in the file as in memory, and a page of its own.
+ * those of 16 and 4 KB: offset and address of each segment must be equal modulo
+ * the page size, and no two segments may share a page.
  *
  * @param bytes A 64-bit, little-endian ELF file, or its beginning.
  * @throws {Error} If it is something else.

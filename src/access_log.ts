@@ -4,7 +4,7 @@ import type { Handler } from "./handler.ts";
 import { memoizeLast } from "./memoize_last.ts";
 import { requestTarget } from "./request_target.ts";
 
-const MAX_CHARACTERS = 1000; // longer methods and targets are truncated
+const MAX_LOGGED_CHARACTERS = 1000; // longer methods and targets are truncated
 
 const escapeMethod = memoizeLast(escapeText);
 const escapeTarget = memoizeLast(escapeText);
@@ -31,15 +31,15 @@ export function withAccessLog(
   timestamp: () => string = createTimestamp(),
 ): (request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>) => Response {
   return (request, info) => {
-    const client = info.remoteAddr.hostname; // would throw after a disconnect
+    const client = info.remoteAddr.hostname; // throws once the client is gone
+    const target = requestTarget(request);
     let status = 500;
     try {
-      const response = handler(request);
+      const response = handler(request, target);
       status = response.status;
       return response;
     } finally {
       const { method } = request;
-      const target = requestTarget(request);
       const record = { client, timestamp: timestamp(), method, target, status };
       log(formatAccessLine(record));
     }
@@ -75,11 +75,11 @@ export function createTimestamp(now: () => number = Date.now): () => string {
  * printable ASCII becomes `\xNN`. A text that is too long ends with `\...`.
  */
 function escapeText(text: string): string {
-  const escaped = text.slice(0, MAX_CHARACTERS)
+  const escaped = text.slice(0, MAX_LOGGED_CHARACTERS)
     .replace(/["\\]/g, "\\$&")
     .replace(/[^!-~]+/g, (characters) => {
       const hex = new TextEncoder().encode(characters).toHex();
       return hex.replace(/../g, "\\x$&");
     });
-  return text.length > MAX_CHARACTERS ? `${escaped}\\...` : escaped;
+  return text.length > MAX_LOGGED_CHARACTERS ? `${escaped}\\...` : escaped;
 }

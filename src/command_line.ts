@@ -30,33 +30,33 @@ Serves a sensor reading as JSON over HTTP, at /datasensor.
   --version            print the version`;
 
 interface Flag {
-  value?: string; // describes valid values, if the flag takes one
+  expects?: string; // describes the valid values, if the flag takes one
   parse(value: string): Partial<Config> | false; // false if invalid
 }
 
 /** The flags that set something, by name. */
 export const FLAGS: Record<string, Flag> = {
   "--host": {
-    value: "0.0.0.0, ::, 127.0.0.1, ::1 or localhost",
+    expects: "0.0.0.0, ::, 127.0.0.1, ::1 or localhost",
     // The program has no permission to listen on any other
     parse: (hostname) =>
       /^(0\.0\.0\.0|::1?|127\.0\.0\.1|localhost)$/.test(hostname) &&
       { hostname },
   },
   "--port": {
-    value: "a whole number from 0 to 65535",
+    expects: "a whole number from 0 to 65535",
     parse: (value) =>
       /^\d+$/.test(value) && Number(value) <= 65535 &&
       { port: Number(value) },
   },
   "--message": {
-    value: "a non-empty text",
+    expects: "a non-empty text",
     parse: (message) => message !== "" && { message },
   },
   "--stdin": { parse: () => ({ stdin: true }) },
   "--json": { parse: () => ({ json: true }) },
   "--max-age": {
-    value: "a decimal number above 0, such as 15 or 0.5",
+    expects: "a decimal number above 0, such as 15 or 0.5",
     parse: (value) =>
       /^\d+(\.\d+)?$/.test(value) && Number(value) > 0 &&
       { maxAgeSeconds: Number(value) },
@@ -87,14 +87,15 @@ export function parseCommand(args: readonly string[]): Command {
     const [, name = arg, inline] = arg.match(/^(.+?)=(.*)$/s) ?? [];
     const flag = FLAGS[name];
     if (!flag) return usage(`Unknown flag ${JSON.stringify(arg)}`);
-    if (!flag.value && inline !== undefined) {
+    if (!flag.expects && inline !== undefined) {
       return usage(`${name} takes no value, not ${JSON.stringify(inline)}`);
     }
-    const value = inline ?? (flag.value ? rest.next().value : undefined) ?? "";
+    const value = inline ?? (flag.expects ? rest.next().value : undefined) ??
+      "";
     const change = flag.parse(value);
     if (!change) {
       const given = value && `, not ${JSON.stringify(value)}`;
-      return usage(`${name} takes ${flag.value}${given}`);
+      return usage(`${name} takes ${flag.expects}${given}`);
     }
     config = { ...config, ...change };
     names.add(name);

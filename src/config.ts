@@ -1,6 +1,6 @@
 // The settings and their defaults.
 
-export const RESOURCE_PATH = "/datasensor"; // of the only resource
+export const RESOURCE_PATH = "/datasensor"; // the path of the only resource
 
 /** The settings when no flag is given. */
 export const DEFAULTS = {

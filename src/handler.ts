@@ -1,12 +1,11 @@
 // The resource: a request in, a response out.
 
 import { RESOURCE_PATH } from "./config.ts";
-import { requestTarget } from "./request_target.ts";
 import { commonFields, type Fields, problemResponse } from "./responses.ts";
 import type { Reading, Sensor } from "./sensor.ts";
 
-/** Answers a request. */
-export type Handler = (request: Request) => Response;
+/** Answers a request to a target, which is undefined if its Host is invalid. */
+export type Handler = (request: Request, target?: string) => Response;
 
 const METHODS = "GET, HEAD, OPTIONS";
 const NOT_FOUND = `The only resource is ${RESOURCE_PATH}`;
@@ -30,8 +29,7 @@ export function createHandler(sensor: Sensor, cors: boolean): Handler {
     return data.clone();
   }
 
-  return (request) => {
-    const target = requestTarget(request);
+  return (request, target) => {
     if (target === undefined) {
       return problemResponse(400, "The Host header field is invalid", fields);
     }

@@ -13,7 +13,7 @@ const LF = 0x0a;
 /** Writes bytes and returns how many it wrote, as `Deno.stdout.write` does. */
 export type Sink = (bytes: Uint8Array) => Promise<number>;
 
-/** Writes lines in batches. Lines that arrive while it is full are dropped. */
+/** Writes lines in batches. Lines that arrive while its buffer is full are dropped. */
 export class LineWriter {
   readonly #encoder = new TextEncoder();
   #filling = new Uint8Array(CAPACITY_BYTES);

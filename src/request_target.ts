@@ -7,7 +7,7 @@ import { memoizeLast } from "./memoize_last.ts";
  * Returns "" for any other URL, and for `localhost`, which Deno substitutes for a
  * missing or invalid Host field.
  */
-const plainTarget = memoizeLast((url: string) =>
+const fastTarget = memoizeLast((url: string) =>
   /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/.exec(url)?.[1] ?? ""
 );
 
@@ -19,14 +19,14 @@ const AUTHORITY =
  * Returns the path and query of a request's target (RFC 9112, section 3.2), or
  * undefined if its host is invalid: then the path cannot be located.
  *
- * Deno builds the URL from `http://`, Host field and target without validation, so
- * `http://x/y/z` can be Host `x` with `/y/z`, or the invalid Host `x/y` with `/z`.
- * A target in absolute form is the URL itself. `new URL` would change some paths.
+ * Deno concatenates `http://`, Host field and target without validation. The URL
+ * `http://x/y/z` is ambiguous: the Host may be `x`, or the invalid `x/y`. A target
+ * in absolute form is the URL itself. `new URL` would change some paths.
  */
 export function requestTarget(request: Request): string | undefined {
   const { url } = request;
-  const plain = plainTarget(url);
-  if (plain) return plain;
+  const fast = fastTarget(url);
+  if (fast) return fast;
   const [, authority = "", target = ""] =
     url.match(/^[^:]+:\/\/([^/?#]*)(.*)$/s) ?? [];
   if (!AUTHORITY.test(authority)) return undefined;

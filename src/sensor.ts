@@ -29,8 +29,8 @@ export function createInputSensor(
   input: Input,
   { json, maxAgeSeconds }: Pick<Config, "json" | "maxAgeSeconds">,
   logger: Logger,
-  now = () => performance.now(),
-  date = Date.now,
+  monotonicTime = () => performance.now(),
+  wallTime = Date.now,
 ): Sensor {
   let reading: Reading | undefined;
   let receivedAt = 0;
@@ -39,8 +39,8 @@ export function createInputSensor(
     let ending = "has ended";
     try {
       for await (const text of readReadings(input, json, logger)) {
-        reading = { json: text, time: date() };
-        receivedAt = now();
+        reading = { json: text, time: wallTime() };
+        receivedAt = monotonicTime();
       }
     } catch (error) {
       ending = `has failed (${error})`;
@@ -51,7 +51,7 @@ export function createInputSensor(
   follow();
   return () => {
     if (!reading) return { unavailable: "The sensor has sent no reading yet" };
-    const age = now() - receivedAt;
+    const age = monotonicTime() - receivedAt;
     if (age <= maxAgeSeconds * 1000) return reading;
     const seconds = Math.ceil(age / 100) / 10;
     const unavailable =
@@ -67,9 +67,9 @@ export function createInputSensor(
  */
 async function* readReadings(input: Input, isJson: boolean, logger: Logger) {
   const buffer = new Uint8Array(MAX_LINE_BYTES + 2); // with CRLF
-  let length = 0; // of the incomplete line at the start of the buffer
-  let isTooLong = false; // whether that line is being dropped; then length is 0
-  let lastProblem = ""; // with the previous line
+  let length = 0; // how many bytes at the start of it are an incomplete line
+  let isTooLong = false; // such a line is not kept: length is 0
+  let lastProblem = ""; // why the previous line was dropped, if it was
   const drop = (problem: string) => {
     if (problem !== lastProblem) logger.warn(`Dropping lines ${problem}`);
     lastProblem = problem;

@@ -9,9 +9,9 @@ import { formatStartReport, ListenError } from "./startup.ts";
 const SHUTDOWN_TIMEOUT_MS = 1800; // how long running requests may take to end
 const ACCEPT_RETRY_MS = 8; // pause after accept has failed, while clients wait
 const LISTEN_RETRY_MS = 200; // pause after listen has failed
-const REMINDER_MS = 60_000; // how long the same failure is not logged again
+const REMINDER_MS = 60_000; // minimum interval between equal warnings
 const MEMORY_LIMIT_BYTES = 192e6; // normal use stays below 110 MB
-const MEMORY_GROWTH_BYTES = 64e6; // accepted above the lowest use so far
+const MEMORY_GROWTH_BYTES = 64e6; // allowed above the lowest use since it listens again
 export const MEMORY_CHECK_MS = 1000; // seldom, as each check wakes up the board
 
 /** The parts of the runtime that tests replace. */
@@ -67,7 +67,7 @@ export async function runServer(
     for (let isFirst = true; !signal.aborted; isFirst = false) {
       try {
         if (!isFirst) server = listen();
-        outages.end();
+        outages.recovered();
         const memoryExceeded = watchMemory(connections.signal, runtime);
         await Promise.race([server.finished, memoryExceeded]);
       } catch (error) {
@@ -100,7 +100,7 @@ function trackOutages(logger: Logger, runtime: typeof RUNTIME) {
       await runtime.delay(isListenFailure ? LISTEN_RETRY_MS : ACCEPT_RETRY_MS);
     },
     /** Logs that the server listens again, after an outage. */
-    end(): void {
+    recovered(): void {
       if (downSince === undefined) return;
       const seconds = (runtime.now() - downSince) / 1000;
       logger.warn(`Listening again after ${seconds.toFixed(1)} s`);

@@ -2,22 +2,22 @@
 
 import { RESOURCE_PATH } from "./config.ts";
 
-const OTHER_HOST = "Choose another address with --host, or omit it";
+const HOST_ADVICE = "Choose another address with --host, or omit it";
 
 /** Why Deno.serve failed and how to fix it, by the name of its error. */
 const REASONS: Record<string, string> = {
-  AddrInUse: `another program uses the port
-Stop that program, or choose another port with --port`,
-  AddrNotAvailable: `this machine has no such address\n${OTHER_HOST}`,
-  PermissionDenied: `the system reserves that port for privileged users
-Choose port 1024 or higher with --port`,
+  AddrInUse:
+    "another program uses the port\nStop that program, or choose another port with --port",
+  AddrNotAvailable: `this machine has no such address\n${HOST_ADVICE}`,
+  PermissionDenied:
+    "the system reserves that port for privileged users\nChoose port 1024 or higher with --port",
 };
 
 /** The service cannot listen. The message has two lines: reason and fix. */
 export class ListenError extends Error {
   constructor(cause: unknown, hostname: string, port: number) {
     const reason = REASONS[cause instanceof Error ? cause.name : ""] ??
-      `${cause}\n${OTHER_HOST}`;
+      `${cause}\n${HOST_ADVICE}`;
     super(`Cannot listen on "${hostname}", port ${port}: ${reason}`);
   }
 }

@@ -6,8 +6,8 @@ import { delay } from "./delay.ts";
 const SIGNAL_DEBOUNCE_MS = 500;
 
 /**
- * Returns a signal that is aborted by SIGINT, SIGTERM or, on a terminal, SIGHUP.
- * Another SIGINT or SIGTERM, 500 ms later or more, kills the process.
+ * Returns an AbortSignal for SIGINT, SIGTERM and, on a terminal, SIGHUP. After the
+ * debounce time, another SIGINT or SIGTERM kills the process.
  */
 export function listenForStop(): AbortSignal {
   const controller = new AbortController();

@@ -49,9 +49,9 @@ async function isCached(): Promise<boolean> {
 }
 
 /**
- * Returns whether a registry answers: with a small file, or with a 404, which is
- * the registry's own answer too. Any other status comes from a proxy (403, 407,
- * 502) or a failing registry (429, 503).
+ * Returns whether a registry answers. A success or a 404 comes from the registry
+ * itself, any other status from a proxy (403, 407, 502) or a failing registry (429,
+ * 503).
  */
 async function isReachable(registry: string): Promise<boolean> {
   const notice = setTimeout(
@@ -65,7 +65,7 @@ async function isReachable(registry: string): Promise<boolean> {
     await response.bytes(); // a proxy may stop after the header
     return response.ok || response.status === 404;
   } catch {
-    return false; // no name, connection, valid certificate or time left
+    return false; // DNS, connection or TLS failure, or a time-out
   } finally {
     clearTimeout(notice);
   }

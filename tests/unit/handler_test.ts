@@ -2,6 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { createHandler } from "../../src/handler.ts";
+import { requestTarget } from "../../src/request_target.ts";
 import type { Reading, Sensor } from "../../src/sensor.ts";
 
 const READING = { json: '"Sensor data"' };
@@ -18,7 +19,7 @@ function answer(
   const url = target.startsWith("http:") ? target : `http://board${target}`;
   // Deno.serve passes on what `new Request` would reject or change
   const request = { method, url, headers: new Headers() } as Request;
-  return createHandler(sensor, cors)(request);
+  return createHandler(sensor, cors)(request, requestTarget(request));
 }
 
 Deno.test("createHandler() answers GET with only the JSON string", async () => {
@@ -113,16 +114,19 @@ Deno.test("createHandler() answers an invalid Host with 400 on every path", asyn
 });
 
 Deno.test("createHandler() answers 503 while there is no reading", async () => {
-  let current: ReturnType<Sensor> = NO_READING;
-  const sensor = () => current;
+  let current: ReturnType<Sensor> = READING;
+  const handler = createHandler(() => current, false);
+  const send = (method: string) =>
+    handler({ method } as Request, "/datasensor");
+  assertEquals(send("GET").status, 200);
+  current = NO_READING;
   for (const method of ["GET", "HEAD"]) {
-    const response = answer(method, "/datasensor", sensor);
     const detail = "No reading yet";
-    await assertProblem(response, 503, "Service Unavailable", detail);
+    await assertProblem(send(method), 503, "Service Unavailable", detail);
   }
-  assertEquals(answer("OPTIONS", "/datasensor", sensor).status, 204);
+  assertEquals(send("OPTIONS").status, 204);
   current = READING;
-  assertEquals(answer("GET", "/datasensor", sensor).status, 200);
+  assertEquals(send("GET").status, 200);
 });
 
 Deno.test("createHandler() serves each reading with its time, and serializes it once", async () => {
@@ -135,8 +139,7 @@ Deno.test("createHandler() serves each reading with its time, and serializes it 
   };
   const handler = createHandler(() => reading, false);
   const read = async () => {
-    const url = "http://board/datasensor";
-    const response = handler({ method: "GET", url } as Request);
+    const response = handler({ method: "GET" } as Request, "/datasensor");
     return [await response.text(), response.headers.get("last-modified")];
   };
   for (const _ of [1, 2]) {

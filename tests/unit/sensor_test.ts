@@ -125,7 +125,7 @@ const INPUTS: [
     TOO_LONG,
     ENDED,
   ],
-  ["has no reading from an empty input", [null], undefined, ENDED],
+  ["has no reading if the input is empty", [null], undefined, ENDED],
 ];
 
 for (const [verb, chunks, text, ...warnings] of INPUTS) {
@@ -173,7 +173,7 @@ Deno.test("createInputSensor() drops lines that are not JSON", async () => {
   }
 });
 
-Deno.test("createInputSensor() warns once of consecutive invalid lines", async () => {
+Deno.test("createInputSensor() warns once about consecutive invalid lines", async () => {
   const sensor = new TestSensor(15, true);
   await sensor.send("a\n", "b\nc\n\n", "d\n");
   sensor.assert(undefined, NOT_JSON);
