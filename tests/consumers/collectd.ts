@@ -19,7 +19,7 @@ export class Collectd extends Process {
     interval = 0.5,
   ): Promise<Collectd> {
     const port = freePort();
-    const values = { "BOARD.local:5000": host, "9103": `${port}` };
+    const values = { "BOARD:5000": host, "9103": `${port}` };
     const file = await copyExample(folder, example, values);
     const main = `${folder.path}/main.conf`;
     await Deno.writeTextFile(

@@ -58,7 +58,7 @@ class Loop extends Process {
   static async start(host: string, broker: Broker): Promise<Loop> {
     const folder = await Folder.create();
     const copy = await copyExample(folder, "mosquitto.sh", {
-      "BOARD.local:5000": host,
+      "BOARD:5000": host,
       "-h BROKER": `-h 127.0.0.1 -p ${broker.port}`,
     });
     await Deno.writeTextFile(

@@ -80,9 +80,9 @@ http {
 
   /** Runs the guide's curl command, typing the password. */
   async ask(password: string): Promise<string> {
-    const command = await guideCommands("https://BOARD.local", {
+    const command = await guideCommands("https://BOARD", {
       "datasensor.crt": `${this.folder.path}/datasensor.crt`,
-      "BOARD.local": `localhost:${this.port}`,
+      "BOARD": `localhost:${this.port}`,
     });
     return await typePassword(command, password, 1);
   }
@@ -95,7 +95,7 @@ async function createCredentials(folder: Folder): Promise<void> {
   const commands = await guideCommands("sudo openssl", {
     "sudo ": "",
     [group]: isRoot ? group : "", // only root may choose the group
-    "BOARD.local": "localhost",
+    "BOARD": "localhost",
     "/etc/nginx/": `${folder.path}/`,
   });
   const shown = await typePassword(commands, PASSWORD, 2);

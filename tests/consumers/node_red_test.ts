@@ -14,7 +14,7 @@ class NodeRed extends Process {
   readonly origin: string;
 
   static async start(folder: Folder, host: string): Promise<NodeRed> {
-    const values = { "BOARD.local:5000": host };
+    const values = { "BOARD:5000": host };
     const flow = await copyExample(folder, "node-red.json", values);
     const path = ".board/consumers/node-red.json";
     const command = await guideCommands(path, { [path]: flow });

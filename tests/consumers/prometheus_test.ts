@@ -14,7 +14,7 @@ import {
 import { freePort, get } from "../helpers/network.ts";
 import { output, Process } from "../helpers/process.ts";
 
-/** blackbox_exporter, which also knows an IPv6 address of BOARD.local. */
+/** blackbox_exporter, which also knows an IPv6 address of BOARD. */
 class BlackboxExporter extends Process {
   readonly #target: string;
 
@@ -24,7 +24,7 @@ class BlackboxExporter extends Process {
     port = freePort(),
   ): Promise<BlackboxExporter> {
     const hosts = `${folder.path}/hosts`;
-    await Deno.writeTextFile(hosts, "::1 BOARD.local\n127.0.0.1 BOARD.local\n");
+    await Deno.writeTextFile(hosts, "::1 BOARD\n127.0.0.1 BOARD\n");
     const file = await copyExample(folder, "blackbox_exporter.yml", {});
     const exporter = new BlackboxExporter(
       hosts,
@@ -53,7 +53,7 @@ class BlackboxExporter extends Process {
       `--web.listen-address=127.0.0.1:${port}`,
       "--timeout-offset=0.1", // subtracted from Prometheus' time-out
     ]);
-    this.#target = `http://BOARD.local:${boardPort}/datasensor`;
+    this.#target = `http://BOARD:${boardPort}/datasensor`;
   }
 
   /** Probes the board, and returns the metrics by name. */
@@ -87,7 +87,7 @@ class Prometheus extends Process {
     exporterPort: number,
   ): Promise<Prometheus> {
     const path = await copyExample(folder, "prometheus.yml", {
-      "BOARD.local:5000": `BOARD.local:${board.program.port}`,
+      "BOARD:5000": `BOARD:${board.program.port}`,
       "127.0.0.1:9103": `127.0.0.1:${collectdPort}`,
       "127.0.0.1:9115": `127.0.0.1:${exporterPort}`,
     });
@@ -176,7 +176,7 @@ testUnless(
     await using prometheus = //
       await Prometheus.start(folder, board, collectd.port, port);
     const reading = 'collectd_curl_gauge{job="collectd",curl="BOARD"}';
-    const instance = `http://BOARD.local:${board.program.port}/datasensor`;
+    const instance = `http://BOARD:${board.program.port}/datasensor`;
     const age = `datasensor_reading_age_seconds{instance="${instance}"}`;
     const isYoung = `${age} >= 0 < bool 60`;
     const alert = 'ALERTS{alertname="DatasensorReadingMissing"';
