@@ -18,7 +18,7 @@ async function run(args: string[]): Promise<number> {
   if (command.kind === "serve") return await serve(command.config);
   const { kind, text } = command;
   if (kind === "print") return await print(Deno.stdout, text, 0);
-  const style = args.includes("--journal") ? "journal" : "plain";
+  const style = command.journal ? "journal" : "plain";
   return await print(Deno.stderr, withPriority(text, "ERROR", style), 2);
 }
 

@@ -26,7 +26,7 @@ try {
 
 async function run(): Promise<void> {
   const { values: options } = parseArgs({
-    args: Deno.args.filter((arg) => arg !== "--"), // as npm needs it
+    args: Deno.args.filter((arg) => arg !== "--"), // npm scripts need it before flags
     options: {
       target: { type: "string", default: "aarch64" },
       "output-dir": { type: "string", default: "dist" },

@@ -19,9 +19,9 @@ export interface AccessRecord {
 }
 
 /**
- * Wraps a handler so that every request is logged, with status 500 if the handler
- * throws, as the server then answers 500. Handlers are synchronous: a client that
- * leaves cannot cancel the log line.
+ * Wraps a handler so that every request is logged. If the handler throws, the line
+ * has the status 500, as the server then answers. Handlers are synchronous, so a
+ * client that disconnects cannot prevent the line.
  *
  * @param log Receives each line, without a line end; must not throw.
  */
@@ -31,7 +31,7 @@ export function withAccessLog(
   timestamp: () => string = createTimestamp(),
 ): (request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>) => Response {
   return (request, info) => {
-    const client = info.remoteAddr.hostname; // throws once the client is gone
+    const client = info.remoteAddr.hostname; // unavailable later
     const target = requestTarget(request);
     let status = 500;
     try {

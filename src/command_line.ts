@@ -8,7 +8,7 @@ export type Command =
   | { kind: "serve"; config: Config }
   | { kind: "print"; text: string }
   /** Invalid usage: the text says what is wrong and how to get help. */
-  | { kind: "invalid"; text: string };
+  | { kind: "invalid"; text: string; journal: boolean };
 
 /** The text of `--help`. */
 export const HELP = `Usage: datasensor [flags]
@@ -30,33 +30,33 @@ Serves a sensor reading as JSON over HTTP, at /datasensor.
   --version            print the version`;
 
 interface Flag {
-  expects?: string; // describes the valid values, if the flag takes one
+  takes?: string; // describes the valid values, if the flag takes one
   parse(value: string): Partial<Config> | false; // false if invalid
 }
 
 /** The flags that set something, by name. */
 export const FLAGS: Record<string, Flag> = {
   "--host": {
-    expects: "0.0.0.0, ::, 127.0.0.1, ::1 or localhost",
+    takes: "0.0.0.0, ::, 127.0.0.1, ::1 or localhost",
     // The program has no permission to listen on any other
     parse: (hostname) =>
       /^(0\.0\.0\.0|::1?|127\.0\.0\.1|localhost)$/.test(hostname) &&
       { hostname },
   },
   "--port": {
-    expects: "a whole number from 0 to 65535",
+    takes: "a whole number from 0 to 65535",
     parse: (value) =>
       /^\d+$/.test(value) && Number(value) <= 65535 &&
       { port: Number(value) },
   },
   "--message": {
-    expects: "a non-empty text",
+    takes: "a non-empty text",
     parse: (message) => message !== "" && { message },
   },
   "--stdin": { parse: () => ({ stdin: true }) },
   "--json": { parse: () => ({ json: true }) },
   "--max-age": {
-    expects: "a decimal number above 0, such as 15 or 0.5",
+    takes: "a decimal number above 0, such as 15 or 0.5",
     parse: (value) =>
       /^\d+(\.\d+)?$/.test(value) && Number(value) > 0 &&
       { maxAgeSeconds: Number(value) },
@@ -77,38 +77,37 @@ export function parseCommand(args: readonly string[]): Command {
   let config: Config = DEFAULTS;
   const names = new Set<string>();
   const rest = args.values();
+  const invalid = (message: string): Command => ({
+    kind: "invalid",
+    text: `${message}\nRun with --help for the list of flags`,
+    journal: config.journal || rest.toArray().includes("--journal"),
+  });
   for (const arg of rest) {
-    if (arg === "--") continue; // as npm needs it: task start -- --port 80
+    if (arg === "--") continue; // npm scripts need it before flags
     if (arg === "-h" || arg === "--help") return { kind: "print", text: HELP };
     if (arg === "--version") return { kind: "print", text: project.version };
     if (!arg.startsWith("-")) {
-      return usage(`Unexpected argument ${JSON.stringify(arg)}`);
+      return invalid(`Unexpected argument ${JSON.stringify(arg)}`);
     }
     const [, name = arg, inline] = arg.match(/^(.+?)=(.*)$/s) ?? [];
     const flag = FLAGS[name];
-    if (!flag) return usage(`Unknown flag ${JSON.stringify(arg)}`);
-    if (!flag.expects && inline !== undefined) {
-      return usage(`${name} takes no value, not ${JSON.stringify(inline)}`);
+    if (!flag) return invalid(`Unknown flag ${JSON.stringify(arg)}`);
+    if (!flag.takes && inline !== undefined) {
+      return invalid(`${name} takes no value, not ${JSON.stringify(inline)}`);
     }
-    const value = inline ?? (flag.expects ? rest.next().value : undefined) ??
-      "";
+    const value = inline ?? (flag.takes ? rest.next().value : undefined) ?? "";
     const change = flag.parse(value);
     if (!change) {
       const given = value && `, not ${JSON.stringify(value)}`;
-      return usage(`${name} takes ${flag.expects}${given}`);
+      return invalid(`${name} takes ${flag.takes}${given}`);
     }
     config = { ...config, ...change };
     names.add(name);
   }
   if (config.stdin && names.has("--message")) {
-    return usage("--message cannot be used with --stdin");
+    return invalid("--message cannot be used with --stdin");
   }
   const flag = ["--json", "--max-age"].find((name) => names.has(name));
-  if (flag && !config.stdin) return usage(`${flag} requires --stdin`);
+  if (flag && !config.stdin) return invalid(`${flag} requires --stdin`);
   return { kind: "serve", config };
-}
-
-function usage(message: string): Command {
-  const text = `${message}\nRun with --help for the list of flags`;
-  return { kind: "invalid", text };
 }

@@ -6,14 +6,14 @@ import { delay } from "./delay.ts";
 export const CAPACITY_BYTES = 8 * 1024 * 1024;
 
 const BATCH_DELAY_MS = 100; // how long the first line of a batch waits for more
-const BATCH_BYTES = 64 * 1024; // a batch of this size ends with its current line
+const BATCH_BYTES = 64 * 1024; // a batch ends with the line that exceeds it
 const RETRY_MS = 500; // pause after the sink has failed
 const LF = 0x0a;
 
 /** Writes bytes and returns how many it wrote, as `Deno.stdout.write` does. */
 export type Sink = (bytes: Uint8Array) => Promise<number>;
 
-/** Writes lines in batches. Lines that arrive while its buffer is full are dropped. */
+/** Writes lines in batches, and drops lines while its buffer is full. */
 export class LineWriter {
   readonly #encoder = new TextEncoder();
   #filling = new Uint8Array(CAPACITY_BYTES);

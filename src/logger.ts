@@ -35,7 +35,7 @@ export function createLogger(sink: Sink, level: LevelName, style: LogStyle) {
   return { logger, flush: () => writer.flush() };
 }
 
-/** Prefixes each line with its level's priority (sd-daemon(3)), for the journal. */
+/** Prefixes each line with its level's priority, for the journal (sd-daemon(3)). */
 export function withPriority(text: string, level: string, style: LogStyle) {
   if (style !== "journal") return text;
   const priority = PRIORITIES[level] ?? "";

@@ -32,9 +32,9 @@ export function requestTarget(request: Request): string | undefined {
   if (!AUTHORITY.test(authority)) return undefined;
   // Deno creates the headers when they are read, which takes 2 µs
   const host = request.headers.get("host") ?? "";
-  const isInUrl = host.startsWith(authority) ||
+  const isHostInUrl = host.startsWith(authority) ||
     authority.startsWith("localhost");
-  if (isInUrl && !AUTHORITY.test(host)) return undefined;
+  if (isHostInUrl && !AUTHORITY.test(host)) return undefined;
   // Without a path, as in CONNECT, the target is the root
   return target.startsWith("/") ? target : `/${target}`;
 }

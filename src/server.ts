@@ -7,11 +7,11 @@ import { commonFields, problemResponse } from "./responses.ts";
 import { formatStartReport, ListenError } from "./startup.ts";
 
 const SHUTDOWN_TIMEOUT_MS = 1800; // how long running requests may take to end
-const ACCEPT_RETRY_MS = 8; // pause after accept has failed, while clients wait
-const LISTEN_RETRY_MS = 200; // pause after listen has failed
-const REMINDER_MS = 60_000; // minimum interval between equal warnings
+const ACCEPT_RETRY_MS = 8; // before listening again, after a failed accept
+const LISTEN_RETRY_MS = 200; // before listening again, after a failed attempt
+const REMINDER_MS = 60_000; // minimum interval between identical warnings
 const MEMORY_LIMIT_BYTES = 192e6; // normal use stays below 110 MB
-const MEMORY_GROWTH_BYTES = 64e6; // allowed above the lowest use since it listens again
+const MEMORY_GROWTH_BYTES = 64e6; // allowed above the lowest use of this listener
 export const MEMORY_CHECK_MS = 1000; // seldom, as each check wakes up the board
 
 /** The parts of the runtime that tests replace. */

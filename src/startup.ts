@@ -22,7 +22,7 @@ export class ListenError extends Error {
   }
 }
 
-/** Formats the start report of a server that listens on an address, in lines. */
+/** Returns the lines of the start report of a server that listens. */
 export function formatStartReport(
   { hostname, port }: Deno.NetAddr,
   debug: boolean,

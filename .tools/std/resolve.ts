@@ -15,7 +15,7 @@ const TIMEOUT_MS = 5000;
 const FALLBACK_FLAGS =
   "--import-map=.tools/std/import_map.json --lock=.tools/std/deno.lock";
 
-/** How long it may take before a notice is printed. */
+/** Delay before the user is told what the program is waiting for. */
 const NOTICE_DELAY_MS = 200;
 
 if (isTooOld(Deno.version.deno)) {

@@ -59,7 +59,7 @@ export async function listPeers(folder: string): Promise<Peer[]> {
   };
   const service = (port: string, ...flags: string[]) =>
     command(["--port", port, ...flags]).flat();
-  const bare = [Deno.execPath(), "run", "-N", "tests/measure/bench_bare.ts"];
+  const bare = [Deno.execPath(), "run", "-N", "tests/measure/bare_server.ts"];
   const withSensor = await startSensor(`${folder}/sensor`);
   return [
     { name: "this service", command: service },

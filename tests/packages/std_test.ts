@@ -153,7 +153,7 @@ testFallback("after one request, without an update check", async () => {
   await service.listening();
   // Once Deno itself has looked for updates, the task would have looked, too
   await using other = new Registry(refuse);
-  const bare = ["run", "--allow-net", "tests/measure/bench_bare.ts", "0"];
+  const bare = ["run", "--allow-net", "tests/measure/bare_server.ts", "0"];
   await using _program = run(other, ...bare);
   await waitFor(() => other.requests > 0);
   assertEquals(clone.registry.requests, 1);

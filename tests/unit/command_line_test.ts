@@ -5,7 +5,7 @@ import { FLAGS, HELP, parseCommand } from "../../src/command_line.ts";
 import type { Config } from "../../src/config.ts";
 import project from "../../deno.json" with { type: "json" };
 
-/** The defaults that the specification requires. */
+/** The settings without flags. */
 const DEFAULTS: Config = {
   hostname: "0.0.0.0",
   port: 5000,
@@ -83,14 +83,17 @@ const VALUES: [args: string[], valid: string, invalid: string[]][] = [
   ],
 ];
 
-function testMistake(args: string[], message: string): void {
+function testMistake(args: string[], message: string, journal = false): void {
   Deno.test(`parseCommand() rejects ${JSON.stringify(args)}`, () => {
     const text = `${message}\nRun with --help for the list of flags`;
-    assertEquals(parseCommand(args), { kind: "invalid", text });
+    assertEquals(parseCommand(args), { kind: "invalid", text, journal });
   });
 }
 
 for (const [args, message] of MISTAKES) testMistake(args, message);
+testMistake(["--journal", "--foo"], 'Unknown flag "--foo"', true);
+testMistake(["--foo", "--cors", "--journal"], 'Unknown flag "--foo"', true);
+testMistake(["--message", "--journal", "--foo"], 'Unknown flag "--foo"');
 
 for (const [args, valid, values] of VALUES) {
   const message = `${args.at(-1)} takes ${valid}`;
