@@ -36,6 +36,7 @@ export function fitsLargePages(bytes: Uint8Array): boolean {
 /** Reads the program headers of an ELF file. */
 function readSegments(bytes: Uint8Array): Segment[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  // "\x7fELF", then the class (64-bit) and the byte order (little-endian)
   if (view.getUint32(0) !== 0x7f454c46 || view.getUint16(4) !== 0x0201) {
     throw new Error("Not a 64-bit, little-endian ELF file");
   }

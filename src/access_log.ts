@@ -20,7 +20,7 @@ export interface AccessRecord {
 
 /**
  * Wraps a handler so that every request is logged. If the handler throws, the line
- * has the status 500, as the server then answers. Handlers are synchronous, so a
+ * has the status 500, which the server sends. Handlers are synchronous, so a
  * client that disconnects cannot prevent the line.
  *
  * @param log Receives each line, without a line end; must not throw.

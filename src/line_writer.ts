@@ -2,7 +2,7 @@
 
 import { delay } from "./delay.ts";
 
-/** The size of each of two buffers. Pages that are not used take no memory. */
+/** The size of each of two buffers. Untouched pages take no memory. */
 export const CAPACITY_BYTES = 8 * 1024 * 1024;
 
 const BATCH_DELAY_MS = 100; // how long the first line of a batch waits for more
@@ -37,8 +37,7 @@ export class LineWriter {
   write(line: string): void {
     const room = this.#filling.subarray(this.#length);
     const { read, written } = this.#encoder.encodeInto(`${line}\n`, room);
-    // All of it fits, including the LF
-    if (read > line.length) this.#length += written;
+    if (read > line.length) this.#length += written; // all fits, the LF too
     else this.#dropped++;
     if (this.#length > BATCH_BYTES) this.#startDraining();
     if (!this.#isCollecting) this.#collect();
@@ -74,6 +73,7 @@ export class LineWriter {
       }
       while (bytes.length > 0) {
         try {
+          // A batch ends with a whole line
           const end = bytes.indexOf(LF, batchBytes - 1) + 1 || bytes.length;
           bytes = bytes.subarray(await this.sink(bytes.subarray(0, end)));
         } catch {

@@ -20,7 +20,7 @@ export type LogStyle = "plain" | "color" | "journal";
  */
 export function createLogger(sink: Sink, level: LevelName, style: LogStyle) {
   const writer = new LineWriter(sink, (count) => {
-    logger.warn(`Dropped ${count} log lines: the output is too slow`);
+    logger.warn(`Log lines dropped because the output is too slow: ${count}`);
   });
 
   class LineHandler extends BaseHandler {

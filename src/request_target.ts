@@ -19,9 +19,10 @@ const AUTHORITY =
  * Returns the path and query of a request's target (RFC 9112, section 3.2), or
  * undefined if its host is invalid: then the path cannot be located.
  *
- * Deno concatenates `http://`, Host field and target without validation. The URL
- * `http://x/y/z` is ambiguous: the Host may be `x`, or the invalid `x/y`. A target
- * in absolute form is the URL itself. `new URL` would change some paths.
+ * Deno.serve builds the URL without validation; `new URL` would change some paths:
+ * - `http://x/y/z` from Host `x` and `/y/z`, or the invalid Host `x/y` and `/z`
+ * - `http://localhost/z` from a missing or invalid Host and `/z`
+ * - `http://x/z` from the target `http://x/z`, whatever the Host is
  */
 export function requestTarget(request: Request): string | undefined {
   const { url } = request;

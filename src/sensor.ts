@@ -68,7 +68,7 @@ export function createInputSensor(
 async function* readReadings(input: Input, isJson: boolean, logger: Logger) {
   const buffer = new Uint8Array(MAX_LINE_BYTES + 2); // with CRLF
   let length = 0; // how many bytes at the start of it are an incomplete line
-  let isTooLong = false; // such a line is not kept: length is 0
+  let isTooLong = false; // while the rest of an overlong line is skipped
   let lastProblem = ""; // why the previous line was dropped, if it was
   const drop = (problem: string) => {
     if (problem !== lastProblem) logger.warn(`Dropping lines ${problem}`);

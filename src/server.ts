@@ -11,7 +11,7 @@ const ACCEPT_RETRY_MS = 8; // before listening again, after a failed accept
 const LISTEN_RETRY_MS = 200; // before listening again, after a failed attempt
 const REMINDER_MS = 60_000; // minimum interval between identical warnings
 const MEMORY_LIMIT_BYTES = 192e6; // normal use stays below 110 MB
-const MEMORY_GROWTH_BYTES = 64e6; // allowed above the lowest use of this listener
+const MEMORY_GROWTH_BYTES = 64e6; // growth allowed since the lowest use
 export const MEMORY_CHECK_MS = 1000; // seldom, as each check wakes up the board
 
 /** The parts of the runtime that tests replace. */
@@ -74,7 +74,7 @@ export async function runServer(
         // Running requests still get their time
         if (signal.aborted) return shutdownTimeout.promise;
         connections.abort(); // frees their descriptors and memory
-        await outages.pauseAfter(error);
+        await outages.logAndPause(error);
       }
     }
   }
@@ -86,7 +86,7 @@ function trackOutages(logger: Logger, runtime: typeof RUNTIME) {
   let downSince: number | undefined;
   return {
     /** Logs a failure, but the same one only once a minute, and waits. */
-    async pauseAfter(error: unknown): Promise<void> {
+    async logAndPause(error: unknown): Promise<void> {
       const now = runtime.now();
       const isListenFailure = error instanceof ListenError;
       if (isListenFailure) downSince ??= now;
@@ -112,7 +112,7 @@ function trackOutages(logger: Logger, runtime: typeof RUNTIME) {
 
 /**
  * Throws once the process uses too much memory, which a single HTTP/2 connection
- * can achieve: Deno.serve keeps every empty DATA frame of a stream.
+ * can cause: Deno.serve keeps every empty DATA frame of a stream.
  */
 async function watchMemory(signal: AbortSignal, runtime: typeof RUNTIME) {
   let lowest = runtime.residentBytes();

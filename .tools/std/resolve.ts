@@ -5,7 +5,7 @@
 // them from npm and `.tools/std`. With `--fallback`, it only prints these flags.
 //
 // It does not verify the packages: if one is missing or modified, the command that
-// uses the flags fails, and Deno says why. It warns of a Deno that is too old.
+// uses the flags fails, and Deno says why. It also warns if Deno is too old.
 
 import { isTooOld, OLDEST_DENO } from "../oldest_deno.ts";
 

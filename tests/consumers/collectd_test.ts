@@ -7,29 +7,31 @@ import { Folder } from "../helpers/files.ts";
 import { testUnless } from "../helpers/machine.ts";
 import { freePort } from "../helpers/network.ts";
 
-testUnless(
-  missingCollectd,
-  "collectd.conf exports the reading, NaN after a 503, and nothing while the board is down",
-  async () => {
-    using folder = await Folder.create();
-    await using board = await SimulatedBoard.start();
-    await board.say("-21.5");
-    await using collectd = await Collectd.start(
-      folder,
-      "collectd.conf",
-      board.host,
-    );
-    const metric =
-      'collectd_curl_gauge{curl="BOARD",type="datasensor",instance="monitor"}';
-    await collectd.waitForMetrics(`${metric} -21.5`);
-    await board.becomeStale();
-    await collectd.waitForMetrics(`${metric} nan`);
-    await board.say("22");
-    await collectd.waitForMetrics(`${metric} 22`);
-    await board.goDown();
-    await collectd.waitForMetrics();
-  },
-);
+for (const args of [[], ["--json"]]) {
+  testUnless(
+    missingCollectd,
+    `collectd.conf exports the reading, NaN after a 503, and nothing while the board is down [${args}]`,
+    async () => {
+      using folder = await Folder.create();
+      await using board = await SimulatedBoard.start(...args);
+      await board.say("-21.5");
+      await using collectd = await Collectd.start(
+        folder,
+        "collectd.conf",
+        board.host,
+      );
+      const metric =
+        'collectd_curl_gauge{curl="BOARD",type="datasensor",instance="monitor"}';
+      await collectd.waitForMetrics(`${metric} -21.5`);
+      await board.becomeStale();
+      await collectd.waitForMetrics(`${metric} nan`);
+      await board.say("22");
+      await collectd.waitForMetrics(`${metric} 22`);
+      await board.goDown();
+      await collectd.waitForMetrics();
+    },
+  );
+}
 
 testUnless(
   missingCollectd,

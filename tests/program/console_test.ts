@@ -35,7 +35,7 @@ Deno.test("the program answers while nobody reads its console, and counts droppe
   await program.waitFor(() =>
     program.lines.at(-1)?.startsWith("WARN") ?? false
   );
-  const [, dropped] = program.lines.at(-1)!.match(/Dropped (\d+) log lines/)!;
+  const [, dropped] = program.lines.at(-1)!.match(/too slow: (\d+)/)!;
   assertEquals(program.lines.length - 1 + Number(dropped), count);
   assertEquals(await request(program.port, 1), 1);
   await program.waitFor(() => program.lines.at(-1)!.includes('"GET /0/ HTTP'));

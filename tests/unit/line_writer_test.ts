@@ -1,6 +1,6 @@
 // The bounded buffer of log lines, with a fake sink and clock.
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { CAPACITY_BYTES, LineWriter } from "../../src/line_writer.ts";
 import { waitFor } from "../helpers/wait.ts";
 
@@ -71,7 +71,7 @@ for (const excess of [0, 7]) {
     for (let i = 0; i < kept + excess; i++) writer.write(KIBIBYTE);
     unblock();
     await writer.flush();
-    assertEquals(written() === `first\n${kibibytes(kept)}`, true);
+    assert(written() === `first\n${kibibytes(kept)}`);
     assertEquals(drops, excess ? [excess] : []);
     writer.write("after");
     await writer.flush();
@@ -99,14 +99,14 @@ Deno.test("LineWriter drops whole lines of multibyte characters", async () => {
   unblock();
   await writer.flush();
   const kept = count - drops[0]!;
-  assertEquals(written() === `first\n${`${line}\n`.repeat(kept)}`, true);
+  assert(written() === `first\n${`${line}\n`.repeat(kept)}`);
 });
 
 Deno.test("LineWriter writes 64 KiB at once, up to the end of a line", async () => {
   const { writer, writes, written } = createWriter();
   for (let i = 0; i < 200; i++) writer.write(KIBIBYTE);
   await writer.flush();
-  assertEquals(written() === kibibytes(200), true);
+  assert(written() === kibibytes(200));
   assertEquals(writes.map((text) => text.length / 1024), [64, 1, 64, 64, 7]);
 });
 

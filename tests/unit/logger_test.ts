@@ -63,6 +63,7 @@ Deno.test("createLogger() counts the lines that it drops", async () => {
     for (let i = 0; i < count; i++) logger.info("x".repeat(1023));
   });
   const dropped = count - (lines.length - 1);
-  const warning = `WARN Dropped ${dropped} log lines: the output is too slow`;
+  const warning =
+    `WARN Log lines dropped because the output is too slow: ${dropped}`;
   assertEquals(lines.at(-1), warning);
 });
