@@ -11,7 +11,7 @@ import { runServer } from "./src/server.ts";
 import { ListenError } from "./src/startup.ts";
 import { listenForStop } from "./src/stop_signal.ts";
 
-const OUTPUT_TIMEOUT_MS = 900; // how long the last output may block
+const OUTPUT_TIMEOUT_MS = 900; // with SHUTDOWN_TIMEOUT_MS, less than 3 s
 
 async function run(args: string[]): Promise<number> {
   const command = parseCommand(args);
@@ -53,7 +53,7 @@ async function serve(config: Config): Promise<number> {
 }
 
 /**
- * Returns a signal aborted by an uncaught error, so that the service shuts down.
+ * Returns a signal that an uncaught error aborts, to shut the service down.
  * Without it, Deno would exit at once and lose the buffered log lines.
  */
 function catchUncaught(): AbortSignal {

@@ -31,7 +31,7 @@ export function withAccessLog(
   timestamp: () => string = createTimestamp(),
 ): (request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>) => Response {
   return (request, info) => {
-    const client = info.remoteAddr.hostname; // unavailable later
+    const client = info.remoteAddr.hostname; // unavailable after a disconnect
     const target = requestTarget(request);
     let status = 500;
     try {

@@ -37,7 +37,7 @@ export class LineWriter {
   write(line: string): void {
     const room = this.#filling.subarray(this.#length);
     const { read, written } = this.#encoder.encodeInto(`${line}\n`, room);
-    if (read > line.length) this.#length += written; // all fits, the LF too
+    if (read > line.length) this.#length += written; // all of it fits
     else this.#dropped++;
     if (this.#length > BATCH_BYTES) this.#startDraining();
     if (!this.#isCollecting) this.#collect();

@@ -9,7 +9,7 @@ type ByLevel = Record<string, string>;
 const COLORS: ByLevel = { WARN: "\x1b[33m", ERROR: "\x1b[31m" };
 const PRIORITIES: ByLevel = { DEBUG: "<7>", WARN: "<4>", ERROR: "<3>" };
 
-/** How records are written: plain, for a terminal or for systemd's journal. */
+/** How records are written: as plain text, with colors, or for systemd's journal. */
 export type LogStyle = "plain" | "color" | "journal";
 
 /**

@@ -20,9 +20,10 @@ const AUTHORITY =
  * undefined if its host is invalid: then the path cannot be located.
  *
  * Deno.serve builds the URL without validation; `new URL` would change some paths:
- * - `http://x/y/z` from Host `x` and `/y/z`, or the invalid Host `x/y` and `/z`
- * - `http://localhost/z` from a missing or invalid Host and `/z`
- * - `http://x/z` from the target `http://x/z`, whatever the Host is
+ *
+ *     http://x/y/z        Host x, target /y/z; or the invalid Host x/y, target /z
+ *     http://localhost/z  missing or invalid Host, target /z
+ *     http://x/z          target in absolute form, any Host
  */
 export function requestTarget(request: Request): string | undefined {
   const { url } = request;

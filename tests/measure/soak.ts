@@ -33,7 +33,7 @@ async function soak({ name, command }: Peer, log: string) {
   const growth = `${first} to ${last} MB`;
   console.log(`${name}: ${requests} requests, ${lines} lines, ${growth}`);
   if (last > first * GROWTH_LIMIT) return "Its memory grew";
-  if (lines < requests) return "A line is lost";
+  if (lines < requests) return "Lines are missing";
 }
 
 using folder = await Folder.create();

@@ -24,8 +24,9 @@ Deno.test("the README shows the command that `deno task start` runs", () => {
   assertEquals(README.line("Task start "), `Task start ${command}`);
 });
 
-Deno.test("the README states the limits of the source", async () => {
-  const words = (await Deno.readTextFile("README.md")).replace(/\s+/g, " ");
+Deno.test("README and guide state the limits of the source", async () => {
+  const texts = ["README.md", ".board/README.md"].map(Deno.readTextFile);
+  const words = (await Promise.all(texts)).join().replace(/\s+/g, " ");
   const lines = `${CAPACITY_BYTES / 2 ** 20} MiB of lines`;
   const longest = `longer than ${MAX_LINE_BYTES / 2 ** 10} KiB`;
   for (const limit of [lines, longest, `${OLDEST_DENO} or newer`]) {

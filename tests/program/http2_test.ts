@@ -82,7 +82,7 @@ Deno.test("the program answers and logs unusual HTTP/2 requests like HTTP/1.1 re
   );
 });
 
-Deno.test("the program closes a connection that takes too much memory, and answers others", async () => {
+Deno.test("the program closes all connections when one takes too much memory, and recovers", async () => {
   await using program = await Program.start();
   using connection = await Http2Connection.open(program.port, NO_WINDOW);
   await connection.sendEmptyFrames("GET", 1_000_000);
