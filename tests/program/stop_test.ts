@@ -79,7 +79,7 @@ testInTime(
 );
 
 Deno.test("the program sends whole responses before it stops", async () => {
-  // JSON escapes each character as \\u0001, which makes a response larger than
+  // JSON escapes each character as \u0001, which makes a response larger than
   // the sockets' buffers, so that one is still being sent after SIGTERM
   const message = "\x01".repeat(120_000);
   await using program = await Program.start(["--message", message]);
