@@ -1,4 +1,4 @@
-// The process. It exits with 0 (clean stop), 1 (failure) or 2 (invalid usage).
+// The entry point. It exits with 0 (clean stop), 1 (failure) or 2 (invalid usage).
 
 import { withAccessLog } from "./src/access_log.ts";
 import { parseCommand } from "./src/command_line.ts";
@@ -11,7 +11,7 @@ import { runServer } from "./src/server.ts";
 import { ListenError } from "./src/startup.ts";
 import { listenForStop } from "./src/stop_signal.ts";
 
-const OUTPUT_TIMEOUT_MS = 900; // with SHUTDOWN_TIMEOUT_MS, less than 3 s
+const OUTPUT_TIMEOUT_MS = 900; // for the log, and for an error message after it
 
 async function run(args: string[]): Promise<number> {
   const command = parseCommand(args);

@@ -8,7 +8,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { fitsLargePages } from "./elf.ts";
 
-/** What Deno needs of the project. */
+/** The files that `deno compile` needs. */
 const SOURCES = ["deno.json", "deno.lock", "main.ts", "src", ".tools/std"];
 
 /** Aborted by a signal, after which the temporary folder is removed. */
@@ -26,7 +26,7 @@ try {
 
 async function run(): Promise<void> {
   const { values: options } = parseArgs({
-    args: Deno.args.filter((arg) => arg !== "--"), // npm scripts need it before flags
+    args: Deno.args.filter((arg) => arg !== "--"), // npm users separate flags with it
     options: {
       target: { type: "string", default: "aarch64" },
       "output-dir": { type: "string", default: "dist" },

@@ -21,7 +21,7 @@ export interface AccessRecord {
 /**
  * Wraps a handler so that every request is logged. If the handler throws, the line
  * has the status 500, which the server sends. Handlers are synchronous, so a
- * client that disconnects cannot prevent the line.
+ * request whose client disconnects is still logged.
  *
  * @param log Receives each line, without a line end; must not throw.
  */

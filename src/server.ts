@@ -6,12 +6,12 @@ import { delay } from "./delay.ts";
 import { commonFields, problemResponse } from "./responses.ts";
 import { formatStartReport, ListenError } from "./startup.ts";
 
-const SHUTDOWN_TIMEOUT_MS = 1800; // how long running requests may take to end
+const SHUTDOWN_TIMEOUT_MS = 1800; // grace period for running requests
 const ACCEPT_RETRY_MS = 8; // short, as clients wait while it does not listen
 const LISTEN_RETRY_MS = 200; // before listening again, after a failed attempt
 const REMINDER_MS = 60_000; // minimum interval between identical warnings
 const MEMORY_LIMIT_BYTES = 192e6; // normal use stays below 110 MB
-const MEMORY_GROWTH_BYTES = 64e6; // tolerated above the lowest use: freed memory may stay
+const MEMORY_GROWTH_BYTES = 64e6; // headroom over the lowest use: freed memory may stay
 export const MEMORY_CHECK_MS = 1000; // a compromise: each check wakes the processor
 
 /** The parts of the runtime that tests replace. */

@@ -22,7 +22,7 @@ export class ListenError extends Error {
   }
 }
 
-/** Returns the lines of the start report of a server that listens. */
+/** Returns the lines of the start report of a listening server. */
 export function formatStartReport(
   { hostname, port }: Deno.NetAddr,
   debug: boolean,
