@@ -7,57 +7,57 @@ import { Folder } from "../helpers/files.ts";
 import { testUnless } from "../helpers/machine.ts";
 import { freePort } from "../helpers/network.ts";
 
-for (const args of [[], ["--json"]]) {
+const GAUGE =
+  'collectd_curl_gauge{curl="BOARD",type="datasensor",instance="monitor"}';
+const TEMPERATURE =
+  'collectd_curl_json_temperature{curl_json="BOARD",type="temperature_C",instance="monitor"}';
+const OBJECT =
+  '{"time":"2026-11-21 17:14:56","model":"Acurite-Tower","id":1234,"temperature_C":-21.5}';
+
+/** An example, the service's flags, two readings, and what collectd exports. */
+type Case = [
+  example: string,
+  flags: string[],
+  first: string, // contains the number -21.5
+  second: string, // contains the number 22
+  metric: string,
+  whenStale: string[],
+];
+
+const CASES: Case[] = [
+  ["collectd.conf", [], "-21.5", "22", GAUGE, [`${GAUGE} nan`]],
+  ["collectd.conf", ["--json"], "-21.5", "22", GAUGE, [`${GAUGE} nan`]],
+  [
+    "collectd_json.conf",
+    ["--json"],
+    OBJECT,
+    '{"temperature_C":22}',
+    TEMPERATURE,
+    [],
+  ],
+];
+
+for (const [example, flags, first, second, metric, whenStale] of CASES) {
   testUnless(
     missingCollectd,
-    `collectd.conf exports the reading, NaN after a 503, and nothing while the board is down [${args}]`,
+    `${example} with [${flags}] exports the number, ${
+      whenStale.length ? "NaN" : "nothing"
+    } after a 503, and nothing while the board is down`,
     async () => {
       using folder = await Folder.create();
-      await using board = await SimulatedBoard.start(...args);
-      await board.say("-21.5");
-      await using collectd = await Collectd.start(
-        folder,
-        "collectd.conf",
-        board.host,
-      );
-      const metric =
-        'collectd_curl_gauge{curl="BOARD",type="datasensor",instance="monitor"}';
+      await using board = await SimulatedBoard.start(...flags);
+      await board.say(first);
+      await using collectd = await Collectd.start(folder, example, board.host);
       await collectd.waitForMetrics(`${metric} -21.5`);
       await board.becomeStale();
-      await collectd.waitForMetrics(`${metric} nan`);
-      await board.say("22");
+      await collectd.waitForMetrics(...whenStale);
+      await board.say(second);
       await collectd.waitForMetrics(`${metric} 22`);
       await board.goDown();
       await collectd.waitForMetrics();
     },
   );
 }
-
-testUnless(
-  missingCollectd,
-  "collectd_json.conf exports a number from the reading, and none without a current reading",
-  async () => {
-    using folder = await Folder.create();
-    await using board = await SimulatedBoard.start("--json");
-    await board.say(
-      '{"time":"2026-11-21 17:14:56","model":"Acurite-Tower","id":1234,"temperature_C":-21.5}',
-    );
-    await using collectd = await Collectd.start(
-      folder,
-      "collectd_json.conf",
-      board.host,
-    );
-    const metric =
-      'collectd_curl_json_temperature{curl_json="BOARD",type="temperature_C",instance="monitor"}';
-    await collectd.waitForMetrics(`${metric} -21.5`);
-    await board.becomeStale();
-    await collectd.waitForMetrics();
-    await board.say('{"temperature_C":22}');
-    await collectd.waitForMetrics(`${metric} 22`);
-    await board.goDown();
-    await collectd.waitForMetrics();
-  },
-);
 
 for (const example of ["collectd.conf", "collectd_json.conf"]) {
   testUnless(

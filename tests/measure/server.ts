@@ -1,6 +1,6 @@
 // Starts servers, puts them under load and measures them.
 
-import { missingCommand } from "../helpers/machine.ts";
+import { missingCommand, residentMemory } from "../helpers/machine.ts";
 import { exchange, freePort, LAST_GET } from "../helpers/network.ts";
 import { output, Process } from "../helpers/process.ts";
 import { delay, within } from "../helpers/wait.ts";
@@ -67,11 +67,11 @@ export class Server extends Process {
 
   /** Returns the resident memory of the process and its children, to 0.1 MB. */
   async memory(): Promise<number> {
-    const pid = String(this.pid);
-    const { stdout } = await output("ps", ["-orss=", "-p", pid, "--ppid", pid]);
-    const kibibytes = stdout.trim().split("\n").map(Number);
-    const bytes = 1024 * kibibytes.reduce((sum, size) => sum + size);
-    return Math.round(bytes / 1e5) / 10;
+    const { stdout } = await output("pgrep", ["-P", `${this.pid}`]);
+    const children = stdout.split("\n").filter(Boolean).map(Number);
+    const sizes = [this.pid, ...children].map(residentMemory);
+    const sum = (await Promise.all(sizes)).reduce((a, b) => a + b);
+    return Math.round(10 * sum) / 10;
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {
