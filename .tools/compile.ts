@@ -26,7 +26,8 @@ try {
 
 async function run(): Promise<void> {
   const { values: options } = parseArgs({
-    args: Deno.args.filter((arg) => arg !== "--"), // npm users separate flags with it
+    // npm users type "--" before flags
+    args: Deno.args.filter((arg) => arg !== "--"),
     options: {
       target: { type: "string", default: "aarch64" },
       "output-dir": { type: "string", default: "dist" },

@@ -83,7 +83,7 @@ export function parseCommand(args: readonly string[]): Command {
     journal: config.journal || rest.toArray().includes("--journal"),
   });
   for (const arg of rest) {
-    if (arg === "--") continue; // npm users separate flags with it
+    if (arg === "--") continue; // npm users type it before flags
     if (arg === "-h" || arg === "--help") return { kind: "print", text: HELP };
     if (arg === "--version") return { kind: "print", text: project.version };
     if (!arg.startsWith("-")) {

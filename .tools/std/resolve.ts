@@ -12,6 +12,7 @@ import { isTooOld, OLDEST_DENO } from "../oldest_deno.ts";
 /** How long jsr.io may take to answer. */
 const TIMEOUT_MS = 5000;
 
+/** The flags that make Deno take the packages from npm and `.tools/std`. */
 const FALLBACK_FLAGS =
   "--import-map=.tools/std/import_map.json --lock=.tools/std/deno.lock";
 

@@ -19,7 +19,7 @@ export function compile(
   const task = processor === "aarch64" ? "compile" : "compile:x86_64";
   const denort = Deno.env.get(`DENORT_${processor.toUpperCase()}`);
   const env = { ...denort && { DENORT_BIN: denort }, ...options.env };
-  // npm needs the -- before flags
+  // npm users type "--" before flags
   const args = ["task", "-q", task, "--", "--output-dir", into];
   return output(COMPILER, args, { ...options, env });
 }

@@ -1,6 +1,6 @@
 // Checks README.md against the source, and the systemd units.
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import project from "../../deno.json" with { type: "json" };
 import { OLDEST_DENO } from "../../.tools/oldest_deno.ts";
 import { HELP } from "../../src/command_line.ts";
@@ -31,7 +31,7 @@ Deno.test("README and guide state the limits of the source", async () => {
   const lines = `${CAPACITY_BYTES / 2 ** 20} MiB of lines`;
   const longest = `longer than ${MAX_LINE_BYTES / 2 ** 10} KiB`;
   for (const limit of [lines, longest, `${OLDEST_DENO} or newer`]) {
-    assertEquals(words.includes(limit), true, limit);
+    assert(words.includes(limit), limit);
   }
 });
 
@@ -46,7 +46,7 @@ function testSensor(
     const all = { ...replacements, "./datasensor": run.join(" ") };
     let line = README.block(name);
     for (const [printed, used] of Object.entries(all)) {
-      assertEquals(line.includes(printed), true, printed);
+      assert(line.includes(printed), printed);
       line = line.replace(printed, used);
     }
     const options = { killGroup: true };

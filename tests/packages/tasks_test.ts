@@ -6,7 +6,7 @@ import { Program } from "../helpers/program.ts";
 
 const PROBE = "tests/helpers/permissions_probe.ts";
 
-/** Starts a task in a folder, with the `--` that npm needs before flags. */
+/** Starts a task in a folder, with the `--` that npm users type before flags. */
 function start(task: string, { path }: Folder): Program {
   const args = ["task", "-q", task, "--", "--port", "0"];
   return new Program(Deno.execPath(), args, { cwd: path, killGroup: true });
