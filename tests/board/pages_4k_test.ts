@@ -1,8 +1,8 @@
 // The most common kind of board, such as a Raspberry Pi 4.
 
-import { testBoard } from "./test_board.ts";
+import { followGuide } from "./follow_guide.ts";
 
-testBoard("with pages of 4 KB and the memory controller", {
+followGuide("with pages of 4 KB and the memory controller", {
   cpu: "cortex-a72",
   pages: "4k",
   memoryController: true,

@@ -95,12 +95,10 @@ export const SENSOR: Checks = {
     await board.waitForAnswer('200 "22.5"');
   },
 
-  async "a drop-in changes --host although the sensor's drop-in is installed"(
-    board,
-  ) {
+  async "the guide's drop-in adds a flag to those of the sensor"(board) {
     const ask = "curl -sS http://[::1]:5000/datasensor";
     assertEquals((await board.attempt(ask)).code, 7); // refused
-    await edit(board, guide.block("--max-age 15 --host ::"));
+    await edit(board, guide.block("FLAGS=--host ::"));
     await write(board, "23.5");
     await board.waitForAnswer('200 "23.5"');
     assertEquals(await board.run(ask), '"23.5"');
@@ -124,7 +122,7 @@ export const SENSOR: Checks = {
   async "the guide's commands stop the service and its sensor, and start them again"(
     board,
   ) {
-    await board.run(guide.block("systemctl stop datasensor.socket"));
+    await board.run(guide.block("stop datasensor.socket datasensor"));
     for (const unit of ["datasensor", "temperature", "datasensor.socket"]) {
       assertEquals(await property(board, "ActiveState", unit), "inactive");
     }
@@ -140,5 +138,26 @@ export const SENSOR: Checks = {
     assertEquals(await property(board, "ActiveState", "temperature"), "active");
     await setDevice(board, 53000);
     await board.waitForAnswer('200 "53000"');
+  },
+
+  async "the guide's commands replace the example with another sensor"(board) {
+    await board.run(`sudo tee /usr/local/bin/my-sensor <<'END'
+#!/bin/sh
+while sleep 1; do echo 7; done
+END
+sudo chmod +x /usr/local/bin/my-sensor`);
+    await board.run(guide.block("my-sensor"));
+    await board.waitForAnswer('200 "7"');
+    await setDevice(board, 54000);
+    assertEquals(await board.answer(), '200 "7"');
+  },
+
+  async "the guide's commands disconnect the sensor"(board) {
+    const commands = guide.block(
+      "disable --now temperature\nsudo systemctl stop",
+    );
+    await board.run(commands.replaceAll("temperature", "my-sensor"));
+    await board.waitForAnswer('200 "Sensor data"');
+    await board.run("test ! -e /run/datasensor");
   },
 };

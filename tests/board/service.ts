@@ -26,7 +26,7 @@ function countRequests(lines: string[]): number {
 
 /** Returns the guide's drop-in for IPv6, with other flags. */
 function dropInWith(flags: string): string {
-  return guide.block("--journal --host ::").replace("--host ::", flags);
+  return guide.block("FLAGS=--host ::").replace("--host ::", flags);
 }
 
 /** Asserts that flags stop the service permanently, and its status says why. */
@@ -45,11 +45,23 @@ async function assertStops(
   assertMatch(stdout, reason);
 }
 
+/** The check that comes last. */
+export const REMOVAL: Checks = {
+  async "the guide's commands remove the service"(board) {
+    await board.run("sudo systemctl start datasensor");
+    await board.run(guide.block("sudo rm -r /etc/systemd/system/datasensor"));
+    assertEquals(await board.answer(), "no answer");
+    const { stdout } = await board.attempt("systemctl cat datasensor");
+    assertEquals(stdout, "");
+    await board.run("test ! -e /usr/local/bin/datasensor");
+  },
+};
+
 /** The checks of the guide's section "Run it as a service". */
 export const SERVICE: Checks = {
   async "the guide's commands install and start the service"(board) {
     await board.runOnOperator(guide.block("scp -r"));
-    await board.run(guide.block("enable --now"));
+    await board.run(guide.block("enable --now datasensor"));
     await board.waitForAnswer('200 "Sensor data"');
     assertEquals(await property(board, "UnitFileState"), "enabled");
   },
@@ -140,10 +152,10 @@ sudo systemd-run --unit=other /usr/local/bin/datasensor --message other`);
     await board.waitForAnswer('200 "Sensor data"');
   },
 
-  async "a drop-in changes --host"(board) {
+  async "the guide's drop-in adds a flag"(board) {
     const ask = "curl -sS http://[::1]:5000/datasensor";
     assertEquals((await board.attempt(ask)).code, 7); // refused
-    await edit(board, guide.block("--journal --host ::"));
+    await edit(board, guide.block("FLAGS=--host ::"));
     await board.waitForAnswer("200");
     assertEquals(await board.run(ask), '"Sensor data"');
   },

@@ -1,4 +1,4 @@
-// Declares the test of a kind of board.
+// The test of a board: the checks of the README and the guide, in order.
 
 import { compile } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
@@ -10,7 +10,7 @@ import { BY_HAND } from "./by_hand.ts";
 import { getImages, missingImage } from "./image.ts";
 import { reset } from "./operations.ts";
 import { SENSOR } from "./sensor.ts";
-import { SERVICE } from "./service.ts";
+import { REMOVAL, SERVICE } from "./service.ts";
 
 const dist = await Folder.create();
 globalThis.addEventListener("unload", () => dist.remove());
@@ -24,7 +24,7 @@ async function missingExecutable(): Promise<string | undefined> {
 }
 
 /** Declares the test that follows the guide on an emulated board. */
-export function testBoard(name: string, kind: BoardKind): void {
+export function followGuide(name: string, kind: BoardKind): void {
   testUnless(reason, `a board ${name}`, async (test) => {
     await using board = await Board.boot(kind, await getImages());
     // The guide's commands run in a clone of the project
@@ -32,7 +32,7 @@ export function testBoard(name: string, kind: BoardKind): void {
     await Deno.symlink(await Deno.realPath(".board"), `${board.folder}/.board`);
     // With the controller, MemoryMax= limits what an attack takes
     const attacks = kind.memoryController ? {} : ATTACKS;
-    for (const checks of [SERVICE, SENSOR, BY_HAND, attacks]) {
+    for (const checks of [SERVICE, SENSOR, BY_HAND, attacks, REMOVAL]) {
       for (const [name, check] of Object.entries(checks)) {
         const passed = await test.step(name, () => check(board));
         if (!passed) await reset(board);
