@@ -11,17 +11,23 @@ import { runServer } from "./src/server.ts";
 import { ListenError } from "./src/startup.ts";
 import { listenForStop } from "./src/stop_signal.ts";
 
-const OUTPUT_TIMEOUT_MS = 900; // for the log, and for an error message after it
+// Applies twice before a failure's exit: to the log, and to the error message
+const OUTPUT_TIMEOUT_MS = 900;
 
+/** Does what the command line asks for, and returns the exit code. */
 async function run(args: string[]): Promise<number> {
   const command = parseCommand(args);
   if (command.kind === "serve") return await serve(command.config);
-  const { kind, text } = command;
-  if (kind === "print") return await print(Deno.stdout, text, 0);
+  if (command.kind === "print") {
+    await print(Deno.stdout, command.text);
+    return 0;
+  }
   const style = command.journal ? "journal" : "plain";
-  return await print(Deno.stderr, withPriority(text, "ERROR", style), 2);
+  await print(Deno.stderr, withPriority(command.text, "ERROR", style));
+  return 2;
 }
 
+/** Runs the service until it is stopped or fails, and returns the exit code. */
 async function serve(config: Config): Promise<number> {
   const hasColor = Deno.stdout.isTerminal() && !Deno.noColor;
   const style = config.journal ? "journal" : hasColor ? "color" : "plain";
@@ -41,14 +47,15 @@ async function serve(config: Config): Promise<number> {
     const stop = AbortSignal.any([listenForStop(), uncaught]);
     await runServer(config, handler, logger, stop);
     uncaught.throwIfAborted();
-    await withTimeout(flush());
+    await waitForOutput(flush());
     return 0;
   } catch (error) {
-    await withTimeout(flush());
+    await waitForOutput(flush());
     const text = error instanceof ListenError
       ? error.message
       : String(config.debug && error instanceof Error ? error.stack : error);
-    return await print(Deno.stderr, withPriority(text, "ERROR", style), 1);
+    await print(Deno.stderr, withPriority(text, "ERROR", style));
+    return 1;
   }
 }
 
@@ -67,14 +74,12 @@ function catchUncaught(): AbortSignal {
   return controller.signal;
 }
 
-/** Prints a text, giving up after a time-out, and returns the exit code. */
-async function print(stream: typeof Deno.stdout, text: string, code: number) {
+async function print(stream: typeof Deno.stdout, text: string): Promise<void> {
   const bytes = new TextEncoder().encode(`${text}\n`);
-  await withTimeout(stream.write(bytes).catch(() => {}));
-  return code;
+  await waitForOutput(stream.write(bytes).catch(() => {}));
 }
 
-async function withTimeout(written: Promise<unknown>): Promise<void> {
+async function waitForOutput(written: Promise<unknown>): Promise<void> {
   await Promise.race([written, delay(OUTPUT_TIMEOUT_MS)]);
 }
 

@@ -80,6 +80,7 @@ export function parseCommand(args: readonly string[]): Command {
   const invalid = (message: string): Command => ({
     kind: "invalid",
     text: `${message}\nRun with --help for the list of flags`,
+    // It may follow the mistake
     journal: config.journal || rest.toArray().includes("--journal"),
   });
   for (const arg of rest) {

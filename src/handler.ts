@@ -1,7 +1,8 @@
 // The resource: a request in, a response out.
 
 import { RESOURCE_PATH } from "./config.ts";
-import { commonFields, type Fields, problemResponse } from "./responses.ts";
+import { memoizeLast } from "./memoize_last.ts";
+import { commonHeaders, problemResponse } from "./responses.ts";
 import type { Reading, Sensor } from "./sensor.ts";
 
 /** Answers a request to a target, which is undefined if its Host is invalid. */
@@ -13,35 +14,33 @@ const READ_ONLY = "The resource is read-only: use GET, HEAD or OPTIONS";
 
 /** Creates the handler of the only resource, `/datasensor`. */
 export function createHandler(sensor: Sensor, cors: boolean): Handler {
-  const fields = commonFields(cors);
-  let current: Reading | undefined;
-  let data: Response; // cloning it is cheaper than creating one per request
+  const readingResponse = memoizeLast(({ json, time }: Reading) => {
+    const headers = commonHeaders(cors);
+    headers.set("content-type", "application/json");
+    if (time) headers.set("last-modified", new Date(time).toUTCString());
+    return new Response(json, { headers });
+  });
 
-  function answerData(): Response {
+  function answerReading(): Response {
     const reading = sensor();
-    if ("unavailable" in reading) {
-      return problemResponse(503, reading.unavailable, fields);
-    }
-    if (reading !== current) {
-      data = readingResponse(reading, fields);
-      current = reading;
-    }
-    return data.clone();
+    return "unavailable" in reading
+      ? problemResponse(503, reading.unavailable, cors)
+      : readingResponse(reading).clone(); // cheaper than creating another one
   }
 
   return (request, target) => {
     if (target === undefined) {
-      return problemResponse(400, "The Host header field is invalid", fields);
+      return problemResponse(400, "The Host header field is invalid", cors);
     }
-    if (!isResource(target)) return problemResponse(404, NOT_FOUND, fields);
+    if (!isResource(target)) return problemResponse(404, NOT_FOUND, cors);
     switch (request.method) {
       case "GET":
       case "HEAD": // Deno.serve omits the body
-        return answerData();
+        return answerReading();
       case "OPTIONS":
-        return optionsResponse(fields, cors);
+        return optionsResponse(cors);
       default:
-        return problemResponse(405, READ_ONLY, { ...fields, allow: METHODS });
+        return methodNotAllowed(cors);
     }
   };
 }
@@ -57,21 +56,20 @@ function isResource(target: string): boolean {
   }
 }
 
-/** Creates the response to GET. */
-function readingResponse({ json, time }: Reading, fields: Fields): Response {
-  const headers: Fields = { ...fields, "content-type": "application/json" };
-  if (time !== undefined) {
-    headers["last-modified"] = new Date(time).toUTCString();
+/** Creates the response to OPTIONS, including CORS preflights. */
+function optionsResponse(cors: boolean): Response {
+  const headers = commonHeaders(cors);
+  headers.set("allow", METHODS);
+  if (cors) {
+    headers.set("access-control-allow-methods", METHODS);
+    headers.set("access-control-allow-headers", "*");
   }
-  return new Response(json, { headers });
+  return new Response(null, { status: 204, headers });
 }
 
-/** Creates the response to OPTIONS, including CORS preflights. */
-function optionsResponse(fields: Fields, cors: boolean): Response {
-  const preflight = {
-    "access-control-allow-methods": METHODS,
-    "access-control-allow-headers": "*",
-  };
-  const headers = { ...fields, allow: METHODS, ...(cors && preflight) };
-  return new Response(null, { status: 204, headers });
+/** Creates the response to any other method. */
+function methodNotAllowed(cors: boolean): Response {
+  const response = problemResponse(405, READ_ONLY, cors);
+  response.headers.set("allow", METHODS);
+  return response;
 }

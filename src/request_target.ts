@@ -3,9 +3,9 @@
 import { memoizeLast } from "./memoize_last.ts";
 
 /**
- * Fast path: if there is only one slash after `http://`, it starts the path.
- * Returns "" for any other URL, and for `localhost`, which Deno substitutes for a
- * missing or invalid Host field.
+ * The fast path: cuts the target off a URL whose host is plain and followed by the
+ * only slash. Returns "" for other URLs, and for the host `localhost`, which Deno
+ * substitutes for a missing or invalid Host field.
  */
 const fastTarget = memoizeLast((url: string) =>
   /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/.exec(url)?.[1] ?? ""
@@ -17,26 +17,21 @@ const AUTHORITY =
 
 /**
  * Returns the path and query of a request's target (RFC 9112, section 3.2), or
- * undefined if its host is invalid: then the path cannot be located.
+ * undefined if the host is invalid.
  *
- * Deno.serve builds the URL without validation; `new URL` would change some paths:
- *
- *     http://x/y/z        Host x, target /y/z; or the invalid Host x/y, target /z
- *     http://localhost/z  missing or invalid Host, target /z
- *     http://x/z          target in absolute form, any Host
+ * Deno.serve concatenates the Host field and the target without validating them,
+ * so only a valid Host shows where the target begins: `http://x/y/z` is either
+ * Host `x` and target `/y/z`, or the invalid Host `x/y` and target `/z`. A target
+ * in absolute form becomes the URL as it is. `new URL()` would normalize the path.
  */
 export function requestTarget(request: Request): string | undefined {
-  const { url } = request;
-  const fast = fastTarget(url);
+  const fast = fastTarget(request.url);
   if (fast) return fast;
   const [, authority = "", target = ""] =
-    url.match(/^[^:]+:\/\/([^/?#]*)(.*)$/s) ?? [];
-  if (!AUTHORITY.test(authority)) return undefined;
+    request.url.match(/^[^:]+:\/\/([^/?#]*)(.*)$/s) ?? [];
   // Deno creates the headers when they are read, which takes 2 µs
   const host = request.headers.get("host") ?? "";
-  const isHostInUrl = host.startsWith(authority) ||
-    authority.startsWith("localhost");
-  if (isHostInUrl && !AUTHORITY.test(host)) return undefined;
+  if (!AUTHORITY.test(authority) || !AUTHORITY.test(host)) return undefined;
   // Without a path, as in CONNECT, the target is the root
   return target.startsWith("/") ? target : `/${target}`;
 }

@@ -61,13 +61,13 @@ export function createInputSensor(
 }
 
 /**
- * Reads lines that end with LF or CRLF. Yields readings as JSON, but only the last
- * one of each read: the ones before it could never be served. Skips blank lines,
- * and logs one warning for a run of lines with the same problem.
+ * Reads lines that end with LF or CRLF, and yields readings as JSON. If a read
+ * returns several lines, yields only the last one: the others could not be served
+ * anyway. Skips blank lines, and logs consecutive lines with the same problem once.
  */
 async function* readReadings(input: Input, isJson: boolean, logger: Logger) {
-  const buffer = new Uint8Array(MAX_LINE_BYTES + 2); // with CRLF
-  let length = 0; // how many bytes at the start of it are an incomplete line
+  const buffer = new Uint8Array(MAX_LINE_BYTES + 2); // with its CRLF
+  let length = 0; // of the incomplete line at the start of the buffer
   let isTooLong = false; // while the rest of an overlong line is skipped
   let lastProblem = ""; // why the previous line was dropped, if it was
   const drop = (problem: string) => {
@@ -96,8 +96,10 @@ async function* readReadings(input: Input, isJson: boolean, logger: Logger) {
       length -= end;
       isTooLong = false;
     }
-    if (length === buffer.length) drop(TOO_LONG);
-    isTooLong ||= length === buffer.length;
+    if (length === buffer.length) {
+      drop(TOO_LONG);
+      isTooLong = true;
+    }
     if (isTooLong) length = 0;
     await delay(READ_PAUSE_MS);
   }

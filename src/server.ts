@@ -3,16 +3,16 @@
 import type { Logger } from "@std/log/logger";
 import type { Config } from "./config.ts";
 import { delay } from "./delay.ts";
-import { commonFields, problemResponse } from "./responses.ts";
+import { problemResponse } from "./responses.ts";
 import { formatStartReport, ListenError } from "./startup.ts";
 
-const SHUTDOWN_TIMEOUT_MS = 1800; // grace period for running requests
-const ACCEPT_RETRY_MS = 8; // short, as clients wait while it does not listen
-const LISTEN_RETRY_MS = 200; // before listening again, after a failed attempt
-const REMINDER_MS = 60_000; // minimum interval between identical warnings
+const SHUTDOWN_TIMEOUT_MS = 1800; // how long running requests may take to finish
+const ACCEPT_RETRY_MS = 8; // short, because clients are refused in the meantime
+const LISTEN_RETRY_MS = 200; // pause after a failed attempt to listen again
+const REMINDER_MS = 60_000; // how often an unchanged problem is logged
 const MEMORY_LIMIT_BYTES = 192e6; // normal use stays below 110 MB
-const MEMORY_GROWTH_BYTES = 64e6; // headroom over the lowest use: freed memory may stay
-export const MEMORY_CHECK_MS = 1000; // a compromise: each check wakes the processor
+const MEMORY_GROWTH_BYTES = 64e6; // allowed above what an attack left allocated
+export const MEMORY_CHECK_MS = 1000; // not shorter, as each check wakes the CPU
 
 /** The parts of the runtime that tests replace. */
 export const RUNTIME = {
@@ -130,5 +130,5 @@ function answerError(error: unknown, logger: Logger, cors: boolean): Response {
   logger.error(`The handler failed: ${error}`);
   if (error instanceof Error) logger.debug(error.stack);
   const detail = "The sensor data is not available at the moment";
-  return problemResponse(500, detail, commonFields(cors));
+  return problemResponse(500, detail, cors);
 }

@@ -44,10 +44,10 @@ export function formatStartReport(
 function lanAddresses(hostname: string): string[] {
   try {
     return Deno.networkInterfaces()
-      .filter(({ address }) => !/^(127\.|::1$)/.test(address))
-      // A link-local address (its scope is not 0) works only with its zone
-      .filter(({ family, scopeid }) =>
-        family === "IPv4" || (hostname === "::" && scopeid === 0)
+      .filter(({ address, family, scopeid }) =>
+        !/^(127\.|::1$)/.test(address) &&
+        // A link-local address (its scope is not 0) works only with its zone
+        (family === "IPv4" || (hostname === "::" && scopeid === 0))
       )
       .map(({ address }) => address);
   } catch {

@@ -20,7 +20,7 @@ export function listenForStop(): AbortSignal {
   };
   Deno.addSignalListener("SIGINT", stop);
   Deno.addSignalListener("SIGTERM", stop);
-  // SIGHUP: the terminal was closed. Without one, as under nohup, ignore it
+  // A closed terminal sends SIGHUP. Without a terminal, as under nohup, ignore it
   const hasTerminal = [Deno.stdin, Deno.stdout, Deno.stderr]
     .some((stream) => stream.isTerminal());
   Deno.addSignalListener("SIGHUP", hasTerminal ? stop : () => {});

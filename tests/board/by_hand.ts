@@ -7,7 +7,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Guide } from "../helpers/guide.ts";
 import { Terminal } from "../helpers/terminal.ts";
 import type { Board } from "./board.ts";
-import { type Checks, guide, property } from "./operations.ts";
+import { type Checks, property } from "./operations.ts";
 
 const readme = await Guide.read("README.md");
 const guideText = await Deno.readTextFile(".board/README.md");

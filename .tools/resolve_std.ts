@@ -1,22 +1,22 @@
 // deno-lint-ignore-file no-console -- it prints to the console by design
 
-// Makes the `@std` packages available: does nothing if they are cached, downloads
-// them if jsr.io can be reached, and otherwise prints the flags that make Deno take
-// them from npm and `.tools/std`. With `--fallback`, it only prints these flags.
+// Makes the `@std` packages available. If they are cached, there is nothing to do.
+// Otherwise it downloads them from jsr.io or, if that cannot be reached, prints the
+// flags that make Deno take them from npm and `.tools/std`.
 //
 // It does not verify the packages: if one is missing or modified, the command that
 // uses the flags fails, and Deno says why. It also warns if Deno is too old.
 
-import { isTooOld, OLDEST_DENO } from "../oldest_deno.ts";
-
-/** How long jsr.io may take to answer. */
-const TIMEOUT_MS = 5000;
+import { isTooOld, OLDEST_DENO } from "./oldest_deno.ts";
 
 /** The flags that make Deno take the packages from npm and `.tools/std`. */
 const FALLBACK_FLAGS =
   "--import-map=.tools/std/import_map.json --lock=.tools/std/deno.lock";
 
-/** Delay before the user is told what the program is waiting for. */
+/** How long to wait for an answer of jsr.io. */
+const TIMEOUT_MS = 5000;
+
+/** How long to wait before printing what the program is waiting for. */
 const NOTICE_DELAY_MS = 200;
 
 if (isTooOld(Deno.version.deno)) {
@@ -25,9 +25,7 @@ if (isTooOld(Deno.version.deno)) {
       `connections: use Deno ${OLDEST_DENO} or newer`,
   );
 }
-if (Deno.args.includes("--fallback")) {
-  console.log(FALLBACK_FLAGS);
-} else if (!await isCached()) {
+if (!await isCached()) {
   if (await isReachable(Deno.env.get("JSR_URL") || "https://jsr.io")) {
     console.error("Downloading the @std packages from jsr.io");
     await download();
@@ -42,7 +40,7 @@ if (Deno.args.includes("--fallback")) {
 /** Returns whether all packages are cached; `--cached-only` keeps it offline. */
 async function isCached(): Promise<boolean> {
   try {
-    await import("./packages.ts");
+    await import("./std/packages.ts");
     return true;
   } catch {
     return false;
@@ -74,7 +72,7 @@ async function isReachable(registry: string): Promise<boolean> {
 
 /** Downloads all packages; errors are left to the command that needs them. */
 async function download(): Promise<void> {
-  const packages = `${import.meta.dirname}/packages.ts`;
+  const packages = `${import.meta.dirname}/std/packages.ts`;
   await new Deno.Command(Deno.execPath(), {
     args: ["install", "--quiet", "--entrypoint", packages],
     stdout: "null",
