@@ -57,7 +57,7 @@ async function run(): Promise<void> {
     console.log(`${file}: ${bytes.length} bytes`);
     console.log(`SHA-256 ${new Uint8Array(digest).toHex()}`);
     if (fallbackFlags(flags).length > 0) {
-      console.log("@std comes from npm and .tools/std, not from jsr.io");
+      console.log("Compiled with substitutes for @std from npm and .tools/std");
     }
   } finally {
     await Deno.remove(folder, { recursive: true });

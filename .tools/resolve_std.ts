@@ -31,7 +31,7 @@ if (!await isCached()) {
     await download();
   } else {
     console.error(
-      "jsr.io cannot be reached: @std comes from npm and .tools/std",
+      "jsr.io cannot be reached: using substitutes for @std from npm and .tools/std",
     );
     console.log(FALLBACK_FLAGS);
   }
@@ -48,9 +48,9 @@ async function isCached(): Promise<boolean> {
 }
 
 /**
- * Returns whether a registry answers. A success or a 404 comes from the registry
- * itself, any other status from a proxy (403, 407, 502) or a failing registry (429,
- * 503).
+ * Returns whether a registry answers. A success or a 404 counts; any other status
+ * comes from a proxy (403, 407, 502) or a failing registry (429, 503). A login page
+ * counts too: Deno will reject it, since it is not the locked package.
  */
 async function isReachable(registry: string): Promise<boolean> {
   const notice = setTimeout(

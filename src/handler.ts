@@ -48,9 +48,8 @@ export function createHandler(sensor: Sensor, cors: boolean): Handler {
 /** Whether a target is the resource's path (RFC 3986, section 6.2.2.2). */
 function isResource(target: string): boolean {
   if (target === RESOURCE_PATH) return true;
-  const [path = ""] = target.split("?", 1);
   try {
-    return decodeURIComponent(path) === RESOURCE_PATH;
+    return decodeURIComponent(target.split("?", 1)[0]!) === RESOURCE_PATH;
   } catch {
     return false; // a malformed escape
   }

@@ -3,9 +3,8 @@
 import { memoizeLast } from "./memoize_last.ts";
 
 /**
- * The fast path: cuts the target off a URL whose host is plain and followed by the
- * only slash. Returns "" for other URLs, and for the host `localhost`, which Deno
- * substitutes for a missing or invalid Host field.
+ * The fast path: after a plain host, the only slash starts the target. Returns ""
+ * for other URLs, and for `localhost`, which replaces a missing or invalid Host.
  */
 const fastTarget = memoizeLast((url: string) =>
   /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/.exec(url)?.[1] ?? ""
@@ -17,7 +16,7 @@ const AUTHORITY =
 
 /**
  * Returns the path and query of a request's target (RFC 9112, section 3.2), or
- * undefined if the host is invalid.
+ * undefined if its host is invalid.
  *
  * Deno.serve concatenates the Host field and the target without validating them,
  * so only a valid Host shows where the target begins: `http://x/y/z` is either
@@ -31,7 +30,10 @@ export function requestTarget(request: Request): string | undefined {
     request.url.match(/^[^:]+:\/\/([^/?#]*)(.*)$/s) ?? [];
   // Deno creates the headers when they are read, which takes 2 µs
   const host = request.headers.get("host") ?? "";
-  if (!AUTHORITY.test(authority) || !AUTHORITY.test(host)) return undefined;
+  // Otherwise the target is in absolute form, and replaces the Host field
+  const isHostInUrl = host.startsWith(authority) ||
+    authority.startsWith("localhost");
+  if (!AUTHORITY.test(isHostInUrl ? host : authority)) return undefined;
   // Without a path, as in CONNECT, the target is the root
   return target.startsWith("/") ? target : `/${target}`;
 }

@@ -69,8 +69,8 @@ async function* readReadings(input: Input, isJson: boolean, logger: Logger) {
   const buffer = new Uint8Array(MAX_LINE_BYTES + 2); // with its CRLF
   let length = 0; // of the incomplete line at the start of the buffer
   let isTooLong = false; // while the rest of an overlong line is skipped
-  let lastProblem = ""; // why the previous line was dropped, if it was
-  const drop = (problem: string) => {
+  let lastProblem = ""; // of the previous line, if it was dropped
+  const warnOnce = (problem: string) => {
     if (problem !== lastProblem) logger.warn(`Dropping lines ${problem}`);
     lastProblem = problem;
   };
@@ -82,14 +82,14 @@ async function* readReadings(input: Input, isJson: boolean, logger: Logger) {
     const end = count === null ? length : bytes.lastIndexOf(LF) + 1;
     if (end > 0) {
       const start = isTooLong ? bytes.indexOf(LF) + 1 : 0;
-      let reading: Uint8Array | undefined;
+      let latest: Uint8Array | undefined;
       for (const line of splitLines(bytes.subarray(start, end))) {
-        if (line.length > MAX_LINE_BYTES) drop(TOO_LONG);
-        else if (isJson && !isJsonText(line)) drop("that are not JSON");
-        else [reading, lastProblem] = [line, ""];
+        if (line.length > MAX_LINE_BYTES) warnOnce(TOO_LONG);
+        else if (isJson && !isJsonText(line)) warnOnce("that are not JSON");
+        else [latest, lastProblem] = [line, ""];
       }
-      if (reading) {
-        const text = UTF8.decode(reading);
+      if (latest) {
+        const text = UTF8.decode(latest);
         yield isJson ? text : JSON.stringify(text);
       }
       buffer.copyWithin(0, end, length);
@@ -97,7 +97,7 @@ async function* readReadings(input: Input, isJson: boolean, logger: Logger) {
       isTooLong = false;
     }
     if (length === buffer.length) {
-      drop(TOO_LONG);
+      warnOnce(TOO_LONG);
       isTooLong = true;
     }
     if (isTooLong) length = 0;

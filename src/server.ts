@@ -40,13 +40,13 @@ export async function runServer(
   const onError = (error: unknown) => answerError(error, logger, cors);
   const options = { hostname, port, handler, onError, onListen() {} };
   let connections: AbortController;
-  let server = listen();
+  let server: Deno.HttpServer<Deno.NetAddr> | undefined = listen();
   options.port = server.addr.port; // 0 has picked a free one
   for (const line of formatStartReport(server.addr, debug)) logger.info(line);
 
   const shutdownTimeout = Promise.withResolvers<void>();
   signal.addEventListener("abort", () => {
-    server.shutdown();
+    server?.shutdown();
     // shutdown() alone would wait forever for a body that never ends
     runtime.delay(SHUTDOWN_TIMEOUT_MS).then(shutdownTimeout.resolve);
   });
@@ -64,9 +64,9 @@ export async function runServer(
   // Deno.serve stops for good when accept fails, as with EMFILE: restart it
   async function keepListening(): Promise<void> {
     const outages = trackOutages(logger, runtime);
-    for (let isFirst = true; !signal.aborted; isFirst = false) {
+    while (!signal.aborted) {
       try {
-        if (!isFirst) server = listen();
+        server ??= listen();
         outages.recovered();
         const memoryExceeded = watchMemory(connections.signal, runtime);
         await Promise.race([server.finished, memoryExceeded]);
@@ -74,6 +74,7 @@ export async function runServer(
         // Running requests still get their time
         if (signal.aborted) return shutdownTimeout.promise;
         connections.abort(); // frees their descriptors and memory
+        server = undefined;
         await outages.logAndPause(error);
       }
     }

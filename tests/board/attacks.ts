@@ -116,7 +116,7 @@ const ON_PROGRAM: Checks = Object.fromEntries(
       await using terminal = await startByHand(board);
       await attack(board, name, "by hand");
       await terminal.write("\x03");
-      await terminal.end();
+      await terminal.waitForEnd();
     },
   ]),
 );

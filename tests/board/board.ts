@@ -146,7 +146,7 @@ export class Board implements AsyncDisposable {
   async reboot(): Promise<void> {
     const before = await this.#bootId();
     await this.attempt("sudo systemctl reboot");
-    await this.#connection!.end(BOOT_TIMEOUT_MS); // it has gone down
+    await this.#connection!.waitForEnd(BOOT_TIMEOUT_MS); // it has gone down
     await this.#connect();
     if (await this.#bootId() === before) {
       throw new Error("The board did not reboot");

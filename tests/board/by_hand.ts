@@ -23,7 +23,7 @@ export async function startByHand(board: Board): Promise<Terminal> {
   const terminal = new Terminal(["bash", "-c", START], "", {
     ...board.environment,
   });
-  await terminal.listening();
+  await terminal.waitUntilListening();
   return terminal;
 }
 
@@ -65,7 +65,7 @@ export const BY_HAND: Checks = {
     await using terminal = await startByHand(board);
     await board.waitForAnswer('200 "Sensor data"');
     await terminal.write("\x03");
-    assertEquals((await terminal.end()).code, 0);
+    assertEquals((await terminal.waitForEnd()).code, 0);
     assertMatch(terminal.stdout, /"GET \/datasensor HTTP\/1\.1" 200 -/);
     assertEquals(await board.answer(), "no answer");
   },

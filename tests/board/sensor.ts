@@ -102,7 +102,27 @@ export const SENSOR: Checks = {
     await write(board, "23.5");
     await board.waitForAnswer('200 "23.5"');
     assertEquals(await board.run(ask), '"23.5"');
+  },
+
+  async "the guide's drop-in sets several flags"(board) {
+    await edit(board, guide.block("--max-age 60 --json"));
+    await write(board, "23.5");
+    const ask = "curl -sS http://127.0.0.1:5000/datasensor";
+    await waitOnBoard(async () => (await board.attempt(ask)).stdout === "23.5");
+    assertEquals(await board.answer(), "no answer"); // from another machine
     await removeDropIn(board);
+  },
+
+  async "the guide's commands update the sensor's units"(board) {
+    await board.run(
+      "echo '#' | sudo tee -a /etc/systemd/system/datasensor.socket",
+    );
+    await board.run(guide.block("datasensor.service.d /etc/systemd/system/"));
+    await board.run(
+      "cmp systemd/datasensor.socket /etc/systemd/system/datasensor.socket",
+    );
+    await write(board, "23.5");
+    await board.waitForAnswer('200 "23.5"');
   },
 
   async "the guide's command finds a warning in the journal"(board) {

@@ -125,7 +125,7 @@ async function typePassword(
     );
     await terminal.write(`${password}\n`);
   }
-  const { code } = await terminal.end();
+  const { code } = await terminal.waitForEnd();
   assertEquals(code, 0, terminal.stdout);
   return terminal.stdout;
 }

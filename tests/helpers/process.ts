@@ -37,7 +37,7 @@ export async function output(
   options: ProcessOptions = {},
 ): Promise<Output> {
   await using process = new Process(command, args, options);
-  const { code, signal } = await process.end(COMMAND_DEADLINE_MS);
+  const { code, signal } = await process.waitForEnd(COMMAND_DEADLINE_MS);
   const { stdout, stderr } = process;
   return { code, signal, stdout, stderr };
 }
@@ -113,7 +113,7 @@ export class Process implements AsyncDisposable {
   }
 
   /** Waits until it ends, up to a limit in ms, and reads all its output. */
-  async end(limit = DEADLINE_MS): Promise<Deno.CommandStatus> {
+  async waitForEnd(limit = DEADLINE_MS): Promise<Deno.CommandStatus> {
     const explain = () => `still running after ${limit} ms: ${this.#printed()}`;
     await within(this.ended, explain, limit);
     this.readDelayMs = 0;
@@ -123,14 +123,14 @@ export class Process implements AsyncDisposable {
   /** Sends a signal, and waits until it ends. */
   async stop(signal: Deno.Signal = "SIGTERM", limit?: number) {
     this.kill(signal);
-    return await this.end(limit);
+    return await this.waitForEnd(limit);
   }
 
   /** Sends a signal, to it or its child, every 20 ms until it ends. */
   async signalUntilExit(signal: Deno.Signal, pid = this.pid) {
     const timer = setInterval(() => sendSignal(pid, signal), 20);
     try {
-      return await this.end();
+      return await this.waitForEnd();
     } finally {
       clearInterval(timer);
     }
@@ -139,7 +139,7 @@ export class Process implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     sendSignal(this.#killGroup ? -this.pid : this.pid, "SIGKILL");
     await this.#input?.abort();
-    await this.end();
+    await this.waitForEnd();
   }
 }
 

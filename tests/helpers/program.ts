@@ -4,8 +4,9 @@ import { exchange, LAST_GET } from "./network.ts";
 import { output, Process, type ProcessOptions } from "./process.ts";
 
 /** The Deno flags that `deno task start` uses. */
-export const FLAGS = (await output(Deno.execPath(), ["task", "-q", "_flags"]))
-  .stdout.trim().split(/\s+/);
+export const FLAGS =
+  (await output(Deno.execPath(), ["task", "-q", "_service_flags"]))
+    .stdout.trim().split(/\s+/);
 
 /** An executable to test instead of the sources. */
 const EXECUTABLE = Deno.env.get("DATASENSOR_EXECUTABLE");
@@ -49,7 +50,7 @@ export class Program extends Process {
     const [first, ...others] = [...wrap, ...run];
     await using stack = new AsyncDisposableStack();
     const program = stack.use(new Program(first!, others, options));
-    await program.listening();
+    await program.waitUntilListening();
     stack.move(); // the caller disposes of it
     return program;
   }
@@ -81,7 +82,7 @@ export class Program extends Process {
   }
 
   /** Waits until the start report is complete. */
-  async listening(): Promise<void> {
+  async waitUntilListening(): Promise<void> {
     await this.waitFor(() => this.stdout.includes("Press CTRL+C"));
   }
 
@@ -93,7 +94,7 @@ export class Program extends Process {
   }
 
   /** Waits until a GET over a new connection is answered with the data. */
-  async answers(): Promise<void> {
+  async waitForAnswer(): Promise<void> {
     const isData = (text: string) => text.endsWith('\r\n\r\n"Sensor data"');
     await this.waitFor(() =>
       exchange(this.port, LAST_GET).then(isData, () => false) // refused

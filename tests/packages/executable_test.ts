@@ -64,7 +64,7 @@ testUnless(
     }
     for (const host of ["::", "127.0.0.1", "::1", "localhost"]) {
       await using program = new Program(file, ["--port", "0", "--host", host]);
-      await program.listening();
+      await program.waitUntilListening();
       assertEquals(await (await get(program.url)).text(), '"Sensor data"');
     }
   },
@@ -103,7 +103,7 @@ testUnless(
         --no-new-privs /mnt/datasensor --port 0`;
     const args = ["--mount", "sh", "-ec", script, file];
     await using program = new Program("unshare", args);
-    await program.listening();
+    await program.waitUntilListening();
     assertEquals(await (await get(program.url)).text(), '"Sensor data"');
     assertEquals((await program.stop()).code, 0);
     assertEquals(program.stderr, "");
@@ -137,7 +137,7 @@ testUnless(
     const { size } = await Deno.stat(file);
     const report = [`${made}: ${size} bytes`, `SHA-256 ${sums[0]}`];
     if (FLAGS.some((flag) => flag.startsWith("--import-map"))) {
-      report.push("@std comes from npm and .tools/std, not from jsr.io");
+      report.push("Compiled with substitutes for @std from npm and .tools/std");
     }
     assertEquals(stdout, `${report.join("\n")}\n`);
     const warning = `With Deno ${COMPILER_VERSION}, the service does not`;

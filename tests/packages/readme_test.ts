@@ -20,8 +20,8 @@ Deno.test("the README shows the text of --help", () => {
 });
 
 Deno.test("the README shows the command that `deno task start` runs", () => {
-  const { command } = project.tasks.start;
-  assertEquals(README.line("Task start "), `Task start ${command}`);
+  const { start } = project.tasks;
+  assertEquals(README.line("Task start "), `Task start ${start.command}`);
 });
 
 Deno.test("README and guide state the limits of the source", async () => {
@@ -51,7 +51,7 @@ function testSensor(
     }
     const options = { killGroup: true };
     await using program = new Program("sh", ["-c", line], options);
-    await program.listening();
+    await program.waitUntilListening();
     await program.waitFor(async () =>
       await (await get(program.url)).text() === reading
     );

@@ -134,7 +134,7 @@ for (const [what, answer] of Object.entries(UNENDING)) {
     await program.waitFor(() => program.stderr.includes(FALLBACK));
     const lead = performance.now() - noticed;
     assert(lead > TIMEOUT_MS / 2, `Noticed only ${lead} ms early`);
-    await program.listening();
+    await program.waitUntilListening();
     const duration = performance.now() - before;
     assert(duration < 10_000, `It took ${duration} ms`);
     assertEquals(await (await get(program.url)).text(), '"Sensor data"');
@@ -150,7 +150,7 @@ testFallback("after one request, without an update check", async () => {
     return new Program("env", words, { ...clone, env });
   };
   await using service = run(clone.registry, "task", "start", "--port", "0");
-  await service.listening();
+  await service.waitUntilListening();
   // Once Deno itself has looked for updates, the task would have looked, too
   await using other = new Registry(refuse);
   const bare = ["run", "--allow-net", "tests/measure/bare_server.ts", "0"];

@@ -15,20 +15,20 @@ function start(task: string, { path }: Folder): Program {
 Deno.test("`deno task start` runs the service without unnecessary permissions", async () => {
   using project = await Folder.ofProject();
   await using program = start("start", project);
-  await program.listening();
-  await program.answers();
+  await program.waitUntilListening();
+  await program.waitForAnswer();
   assertEquals((await program.stop()).code, 0);
   await Deno.copyFile(PROBE, `${project.path}/main.ts`);
   await using probe = start("start", project);
-  assertEquals((await probe.end()).code, 0);
+  assertEquals((await probe.waitForEnd()).code, 0);
   assertEquals(probe.stdout, "Permitted: nothing\n");
 });
 
 Deno.test("`deno task dev` restarts the service when a file changes, with the same permissions", async () => {
   using project = await Folder.ofProject();
   await using program = start("dev", project);
-  await program.listening();
-  await program.answers();
+  await program.waitUntilListening();
+  await program.waitForAnswer();
   await Deno.copyFile(PROBE, `${project.path}/main.ts`);
   await program.waitFor(() => /Permitted: .*\n/.test(program.stdout));
   assertMatch(program.stdout, /Permitted: nothing\n/);

@@ -50,7 +50,7 @@ for (const [kind, request] of Object.entries(FLOODS)) {
     for (let times = 0; times < 2; times++) {
       held.use(await hold(program, request));
       await program.waitFor(() => program.stdout.includes("WARN"));
-      await program.answers();
+      await program.waitForAnswer();
     }
     held.dispose(); // otherwise the program would wait for the half requests
     await stop(program);
@@ -65,7 +65,7 @@ Deno.test("the program answers while clients open connections as fast as they ca
   });
   try {
     await program.waitFor(() => program.stdout.includes("WARN"));
-    for (let count = 0; count < 20; count++) await program.answers();
+    for (let count = 0; count < 20; count++) await program.waitForAnswer();
   } finally {
     isOver = true;
     await Promise.all(floods);
@@ -88,7 +88,7 @@ const LOSE_PORT = `
 Deno.test("the program logs why it cannot listen again, and when it can", async () => {
   await using program = await start(preload(LOSE_PORT));
   using held = await hold(program, "");
-  await program.answers();
+  await program.waitForAnswer();
   held.dispose();
   await program.stop();
   const log = program.stdout.replace(/\d+\.\d s/, "N s");

@@ -87,7 +87,7 @@ Deno.test("the program closes all connections when one takes too much memory, an
   using connection = await Http2Connection.open(program.port, NO_WINDOW);
   await connection.sendEmptyFrames("GET", 1_000_000);
   await within(connection.ended, () => "the connection stays open", 10_000);
-  await program.answers();
+  await program.waitForAnswer();
   assertEquals((await program.stop()).code, 0);
   assertEquals(program.stdout.match(/WARN.*/g), [
     'WARN Closed all connections to recover from "Error: Too much memory in use"',

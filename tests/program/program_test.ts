@@ -12,7 +12,7 @@ testUnless(
   "the program listens on port 5000 of all addresses by default",
   async () => {
     await using program = new Program(...command([]));
-    await program.listening();
+    await program.waitUntilListening();
     assertEquals(program.stdout.split("\n").slice(0, 3), [
       " * Debug mode: on",
       " * Running on all addresses (0.0.0.0)",

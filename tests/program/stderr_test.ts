@@ -24,10 +24,10 @@ async function resetStreams(port: number): Promise<void> {
 async function attack(command: string[]): Promise<void> {
   const args = ["sh", ...command, "--port", "0"];
   await using program = new Program("sh", ["-c", WITH_FULL_STDERR, ...args]);
-  await program.listening();
+  await program.waitUntilListening();
   const { port } = program;
   await Promise.all(Array.from({ length: 50 }, () => resetStreams(port)));
-  await program.answers();
+  await program.waitForAnswer();
   assertEquals((await program.stop("SIGINT")).code, 0);
 }
 
@@ -37,7 +37,7 @@ Deno.test("the program answers and stops while its standard error is full", () =
 Deno.test("the program answers and stops in `deno task dev` while its standard error is full", () => {
   // The command itself, without deno task and its shell
   const words = project.tasks.dev.command
-    .replace("$(deno task -q _flags)", FLAGS.join(" "))
+    .replace("$(deno task -q _service_flags)", FLAGS.join(" "))
     .replace("deno run", `${Deno.execPath()} run`).split(" ");
   return attack(words);
 });

@@ -108,11 +108,11 @@ testUnless(
   async () => {
     const run = command(["--port", "0", "--stdin"]).flat();
     await using program = new Terminal(run);
-    await program.listening();
+    await program.waitUntilListening();
     await program.write("21.5\r");
     await waitForReading(program, "21.5");
     await program.write("\x03");
-    assertEquals((await program.end()).code, 0); // although a read is pending
+    assertEquals((await program.waitForEnd()).code, 0); // although a read is pending
   },
 );
 

@@ -59,7 +59,7 @@ Deno.test("the program writes every line to a slow console before it stops", asy
   program.kill("SIGTERM");
   await waitUntilClosed(program.port);
   program.readDelayMs = 5;
-  assertEquals((await program.end()).code, 0);
+  assertEquals((await program.waitForEnd()).code, 0);
   assertEquals(program.lines.length, count);
 });
 
@@ -92,7 +92,7 @@ Deno.test("the program sends whole responses before it stops", async () => {
   for (const response of responses) {
     assertEquals(response.split("\r\n\r\n")[1]?.length, 6 * 120_000 + 2);
   }
-  assertEquals((await program.end()).code, 0);
+  assertEquals((await program.waitForEnd()).code, 0);
 });
 
 Deno.test("the program exits at once on a second signal, unless it follows within 0.5 s", async () => {

@@ -61,10 +61,10 @@ testUnless(
   async () => {
     const run = [Deno.execPath(), "task", "-q", "start", "--port", "0"];
     await using program = new Terminal(run);
-    await program.listening();
+    await program.waitUntilListening();
     await sendRequests(program.port);
     await program.write("\x03");
-    assertEquals((await program.end()).code, 0);
+    assertEquals((await program.waitForEnd()).code, 0);
     assertEquals(program.lines.length, REQUESTS);
   },
 );
@@ -74,7 +74,7 @@ testUnless(
   "the program shuts down cleanly on SIGHUP if its standard output is a terminal",
   async () => {
     await using program = new Terminal(RUN, "</dev/null 2>/dev/null");
-    await program.listening();
+    await program.waitUntilListening();
     using _halfBody = await open(program.port, HALF_BODY);
     await program.waitForLines(1);
     await sendRequests(program.port);

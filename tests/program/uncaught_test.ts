@@ -36,7 +36,7 @@ for (const [kind, statement] of Object.entries(STATEMENTS)) {
       const isAll = (text: string) => text.split("HTTP/1.1 503").length > COUNT;
       await exchange(program.port, GET.repeat(COUNT), isAll);
       program.kill("SIGUSR1");
-      assertEquals((await program.end()).code, 1);
+      assertEquals((await program.waitForEnd()).code, 1);
       const isAccessLine = (line: string) => line.endsWith(" 503 -");
       assertEquals(program.lines.filter(isAccessLine).length, COUNT);
       assertMatch(program.lines.slice(COUNT).join("\n"), rest);

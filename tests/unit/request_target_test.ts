@@ -23,7 +23,8 @@ const URLS: [url: string, host: string | undefined, target?: string][] = [
   ["http://other?a/b", "board", "/?a/b"],
   ["http://%2Fdatasensor?x", "board", "/?x"],
   ["http://user@other/datasensor", "board"],
-  ["http://other//datasensor", "board/x"],
+  ["http://other/datasensor", "board/x", "/datasensor"],
+  ["http://other//datasensor", "board/x", "//datasensor"],
   // The target of CONNECT is an authority
   ["http://a:80", "a:80", "/"],
   ["http://%2Fdatasensor", "board", "/"],
