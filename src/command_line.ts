@@ -15,10 +15,10 @@ export const HELP = `Usage: datasensor [flags]
 
 Serves a sensor reading as JSON over HTTP, at /datasensor.
 
-  --host ADDRESS       listen on 0.0.0.0, ::, 127.0.0.1, ::1 or localhost
-                       (default 0.0.0.0: every IPv4 address of this machine)
+  --host ADDRESS       listen on 0.0.0.0 (all IPv4 addresses), :: (IPv6 too),
+                       127.0.0.1, ::1 or localhost (default 0.0.0.0)
   --port PORT          listen on this port; 0 picks a free one (default 5000)
-  --message TEXT       serve this text (default "Sensor data")
+  --message TEXT       serve this text (default "Sensor data"), not with --stdin
   --stdin              serve the last line of standard input instead
   --json               with --stdin: each line is JSON, served unchanged
   --max-age SECONDS    with --stdin: answer 503 once the last line is older

@@ -65,7 +65,7 @@ const CLIENTS: Record<string, (port: number) => Promise<unknown>> = {
 async function attack(board: Board, name: string, how: string): Promise<void> {
   // The peak memory of each process, since the service may be restarted
   await using sampler = new Process("ssh", [
-    "board",
+    "BOARD",
     // echo ends the loop when nobody reads its output
     "while sleep 0.1; do echo; for pid in $(pidof datasensor); do " +
     "grep VmHWM /proc/$pid/status; done; done",

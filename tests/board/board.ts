@@ -96,13 +96,13 @@ export class Board implements AsyncDisposable {
       );
     }
     const env = this.environment;
-    this.#connection = new Process("ssh", ["-M", "-N", "board"], { env });
+    this.#connection = new Process("ssh", ["-M", "-N", "BOARD"], { env });
     const socket = `${this.folder}/ssh.socket`;
     await waitFor(() => Deno.stat(socket).then(() => true, () => false));
     await this.#ssh("systemctl is-system-running --wait");
   }
 
-  /** The environment in which `ssh board` leads to this board. */
+  /** The environment in which `ssh BOARD` leads to this board. */
   get environment(): Record<string, string> {
     const path = Deno.env.get("PATH");
     return { PATH: `${this.folder}/bin:${path}`, TERM: "dumb" };
@@ -134,7 +134,7 @@ export class Board implements AsyncDisposable {
 
   async #ssh(command: string, ...flags: string[]): Promise<Output> {
     const env = this.environment;
-    return await output("ssh", [...flags, "board", command], { env });
+    return await output("ssh", [...flags, "BOARD", command], { env });
   }
 
   /** Returns the output of a command, without the line feed at its end. */
@@ -196,7 +196,7 @@ function stdoutOrThrow(
   throw new Error(`${command}\nfailed with ${code}: ${stdout}${stderr}`);
 }
 
-/** Creates a folder with a key, and with an ssh and scp that know `board`. */
+/** Creates a folder with a key, and with an ssh and scp that know `BOARD`. */
 async function createComputer(port: number): Promise<Folder> {
   const folder = await Folder.create();
   const { path } = folder;
@@ -213,7 +213,7 @@ async function createComputer(port: number): Promise<Folder> {
   ];
   await Deno.writeTextFile(
     `${path}/config`,
-    `Host board\n${options.join("\n")}`,
+    `Host BOARD\n${options.join("\n")}`,
   );
   await Deno.mkdir(`${path}/bin`);
   for (const name of ["ssh", "scp"]) {

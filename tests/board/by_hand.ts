@@ -16,7 +16,7 @@ const guideText = await Deno.readTextFile(".board/README.md");
 const MEMORY_TOLERANCE = 1.2;
 
 /** The README's command that starts the executable. */
-const START = readme.line("ssh -t board");
+const START = readme.line("ssh -t BOARD");
 
 /** Starts the executable on a terminal with the README's command. */
 export async function startByHand(board: Board): Promise<Terminal> {

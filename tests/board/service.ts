@@ -160,6 +160,15 @@ sudo systemd-run --unit=other /usr/local/bin/datasensor --message other`);
     assertEquals(await board.run(ask), '"Sensor data"');
   },
 
+  async "the guide's drop-in sets several flags"(board) {
+    await edit(board, guide.block("--message 'Hello, world'"));
+    const ask = "curl -sS http://127.0.0.1:5000/datasensor";
+    await waitOnBoard(async () =>
+      (await board.attempt(ask)).stdout === '"Hello, world"'
+    );
+    assertEquals(await board.answer(), "no answer"); // to another machine
+  },
+
   async "the guide's drop-in for port 80 works only after its sysctl command"(
     board,
   ) {
@@ -184,7 +193,7 @@ sudo systemd-run --unit=other /usr/local/bin/datasensor --message other`);
   ) {
     const env = board.environment;
     const command = guide.line("# follow new lines");
-    await using follower = new Process("ssh", ["board", command], { env });
+    await using follower = new Process("ssh", ["BOARD", command], { env });
     await follower.waitFor(async () => {
       await board.answer();
       return follower.stdout.includes("GET /datasensor");

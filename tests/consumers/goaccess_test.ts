@@ -23,8 +23,8 @@ testUnless(
     await Deno.writeTextFile(log, program.stdout);
 
     const report = `${folder.path}/report.html`;
-    const command = await guideCommands("ssh board journalctl", {
-      "ssh board journalctl -u datasensor -o cat": `cat ${log}`,
+    const command = await guideCommands("ssh BOARD journalctl", {
+      "ssh BOARD journalctl -u datasensor -o cat": `cat ${log}`,
       ".board/consumers/goaccess.conf": //
         await copyExample(folder, "goaccess.conf", {}),
       "report.html": report,
