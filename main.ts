@@ -11,8 +11,7 @@ import { runServer } from "./src/server.ts";
 import { ListenError } from "./src/startup.ts";
 import { listenForStop } from "./src/stop_signal.ts";
 
-// Applies twice before a failure's exit: to the log, and to the error message
-const OUTPUT_TIMEOUT_MS = 900;
+const OUTPUT_TIMEOUT_MS = 900; // for the log, and again for an error message
 
 /** Does what the command line asks for, and returns the exit code. */
 async function run(args: string[]): Promise<number> {
@@ -40,8 +39,8 @@ async function serve(config: Config): Promise<number> {
   const sensor = config.stdin
     ? createInputSensor(Deno.stdin, config, logger)
     : () => reading;
-  const resource = createHandler(sensor, config.cors);
-  const handler = withAccessLog(resource, (line) => logger.info(line));
+  const respond = createHandler(sensor, config.cors);
+  const handler = withAccessLog(respond, (line) => logger.info(line));
   const uncaught = catchUncaught();
   try {
     const stop = AbortSignal.any([listenForStop(), uncaught]);

@@ -6,7 +6,7 @@ import { delay } from "./delay.ts";
 export const CAPACITY_BYTES = 8 * 1024 * 1024;
 
 const BATCH_DELAY_MS = 100; // how long the first line of a batch waits for more
-const BATCH_BYTES = 64 * 1024; // a batch ends with the line that exceeds it
+const BATCH_BYTES = 64 * 1024; // a batch ends with the line that reaches it
 const RETRY_MS = 500; // pause after the sink has failed
 const LF = 0x0a;
 

@@ -4,7 +4,8 @@ import { memoizeLast } from "./memoize_last.ts";
 
 /**
  * The fast path: after a plain host, the only slash starts the target. Returns ""
- * for other URLs, and for `localhost`, which replaces a missing or invalid Host.
+ * for other URLs, and for `localhost`: Deno substitutes it for a missing or invalid
+ * Host, so the header must be read.
  */
 const fastTarget = memoizeLast((url: string) =>
   /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/.exec(url)?.[1] ?? ""
@@ -31,9 +32,8 @@ export function requestTarget(request: Request): string | undefined {
   // Deno creates the headers when they are read, which takes 2 µs
   const host = request.headers.get("host") ?? "";
   // Otherwise the target is in absolute form, and replaces the Host field
-  const isHostInUrl = host.startsWith(authority) ||
-    authority.startsWith("localhost");
-  if (!AUTHORITY.test(isHostInUrl ? host : authority)) return undefined;
+  const isInUrl = host.startsWith(authority) || /^localhost/.test(authority);
+  if (!AUTHORITY.test(isInUrl ? host : authority)) return undefined;
   // Without a path, as in CONNECT, the target is the root
   return target.startsWith("/") ? target : `/${target}`;
 }

@@ -12,12 +12,13 @@ const LISTEN_RETRY_MS = 200; // pause after a failed attempt to listen again
 const REMINDER_MS = 60_000; // how often an unchanged problem is logged
 const MEMORY_LIMIT_BYTES = 192e6; // normal use stays below 110 MB
 const MEMORY_GROWTH_BYTES = 64e6; // allowed above what an attack left allocated
-export const MEMORY_CHECK_MS = 1000; // not shorter, as each check wakes the CPU
+const MEMORY_CHECK_MS = 1000; // not shorter, as each check wakes the CPU
 
 /** The parts of the runtime that tests replace. */
 export const RUNTIME = {
   serve: Deno.serve,
   delay,
+  memoryCheck: () => delay(MEMORY_CHECK_MS),
   now: () => performance.now(),
   residentBytes: () => Deno.memoryUsage().rss,
 };
@@ -39,23 +40,24 @@ export async function runServer(
   const { hostname, port, cors, debug } = config;
   const onError = (error: unknown) => answerError(error, logger, cors);
   const options = { hostname, port, handler, onError, onListen() {} };
-  let connections: AbortController;
-  let server: Deno.HttpServer<Deno.NetAddr> | undefined = listen();
-  options.port = server.addr.port; // 0 has picked a free one
-  for (const line of formatStartReport(server.addr, debug)) logger.info(line);
+  let listener: ReturnType<typeof listen> | undefined = listen();
+  const { addr } = listener.server;
+  options.port = addr.port; // 0 has picked a free one
+  for (const line of formatStartReport(addr, debug)) logger.info(line);
 
   const shutdownTimeout = Promise.withResolvers<void>();
   signal.addEventListener("abort", () => {
-    server?.shutdown();
+    listener?.server.shutdown();
     // shutdown() alone would wait forever for a body that never ends
     runtime.delay(SHUTDOWN_TIMEOUT_MS).then(shutdownTimeout.resolve);
   });
   await Promise.race([keepListening(), shutdownTimeout.promise]);
 
-  function listen(): Deno.HttpServer<Deno.NetAddr> {
-    connections = new AbortController();
+  function listen() {
+    const connections = new AbortController(); // closes all of them
     try {
-      return runtime.serve({ ...options, signal: connections.signal });
+      const server = runtime.serve({ ...options, signal: connections.signal });
+      return { server, connections };
     } catch (error) {
       throw new ListenError(error, hostname, options.port);
     }
@@ -66,15 +68,15 @@ export async function runServer(
     const outages = trackOutages(logger, runtime);
     while (!signal.aborted) {
       try {
-        server ??= listen();
+        const { server, connections } = listener ??= listen();
         outages.recovered();
         const memoryExceeded = watchMemory(connections.signal, runtime);
         await Promise.race([server.finished, memoryExceeded]);
       } catch (error) {
-        // Running requests still get their time
+        // After a failure while it stops, running requests may still finish
         if (signal.aborted) return shutdownTimeout.promise;
-        connections.abort(); // frees their descriptors and memory
-        server = undefined;
+        listener?.connections.abort(); // frees their descriptors and memory
+        listener = undefined;
         await outages.logAndPause(error);
       }
     }
@@ -118,7 +120,7 @@ function trackOutages(logger: Logger, runtime: typeof RUNTIME) {
 async function watchMemory(signal: AbortSignal, runtime: typeof RUNTIME) {
   let lowest = runtime.residentBytes();
   while (!signal.aborted) {
-    await runtime.delay(MEMORY_CHECK_MS);
+    await runtime.memoryCheck();
     const bytes = runtime.residentBytes();
     const limit = Math.max(MEMORY_LIMIT_BYTES, lowest + MEMORY_GROWTH_BYTES);
     if (bytes > limit) throw new Error("Too much memory in use");

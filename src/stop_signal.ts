@@ -12,7 +12,6 @@ const SIGNAL_DEBOUNCE_MS = 500;
 export function listenForStop(): AbortSignal {
   const controller = new AbortController();
   const stop = async () => {
-    if (controller.signal.aborted) return;
     controller.abort();
     await delay(SIGNAL_DEBOUNCE_MS);
     Deno.removeSignalListener("SIGINT", stop);

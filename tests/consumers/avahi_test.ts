@@ -8,7 +8,7 @@ import {
   testUnless,
 } from "../helpers/machine.ts";
 import { output, Process } from "../helpers/process.ts";
-import { command } from "../helpers/program.ts";
+import { programCommand } from "../helpers/program.ts";
 
 /** Starts the service and Avahi on a host named board, with its own network. */
 const START_BOARD = `
@@ -52,7 +52,7 @@ echo; echo END
 wait`;
     await using board = new Process("unshare", [
       ...["--mount", "--net", "sh", "-ec", script, Deno.cwd()],
-      ...command([]).flat(),
+      ...programCommand([]).flat(),
     ], { killGroup: true });
     await board.waitFor(() => board.stdout.includes("\nEND\n"));
     const [, list] = board.stdout.split("\nLIST\n");

@@ -4,7 +4,7 @@ import { exchange, LAST_GET } from "./network.ts";
 import { output, Process, type ProcessOptions } from "./process.ts";
 
 /** The Deno flags that `deno task start` uses. */
-export const FLAGS =
+export const DENO_FLAGS =
   (await output(Deno.execPath(), ["task", "-q", "_service_flags"]))
     .stdout.trim().split(/\s+/);
 
@@ -16,12 +16,18 @@ const EXECUTABLE = Deno.env.get("DATASENSOR_EXECUTABLE");
  *
  * @param flags More flags for Deno.
  */
-export function command(
+export function programCommand(
   args: string[],
   flags: string[] = [],
 ): [command: string, args: string[]] {
   if (EXECUTABLE) return [EXECUTABLE, args];
-  return [Deno.execPath(), ["run", ...FLAGS, ...flags, "main.ts", ...args]];
+  return [Deno.execPath(), [
+    "run",
+    ...DENO_FLAGS,
+    ...flags,
+    "main.ts",
+    ...args,
+  ]];
 }
 
 /** Returns the Deno flag that runs code before the program. */
@@ -46,7 +52,7 @@ export class Program extends Process {
     options: ProcessOptions & { wrap?: string[]; flags?: string[] } = {},
   ): Promise<Program> {
     const { wrap = [], flags } = options;
-    const run = command(["--port", "0", ...args], flags).flat();
+    const run = programCommand(["--port", "0", ...args], flags).flat();
     const [first, ...others] = [...wrap, ...run];
     await using stack = new AsyncDisposableStack();
     const program = stack.use(new Program(first!, others, options));

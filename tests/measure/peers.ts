@@ -1,7 +1,7 @@
 // The servers that the bench compares: the service, bare Deno.serve and peers.
 
 import { output } from "../helpers/process.ts";
-import { command } from "../helpers/program.ts";
+import { programCommand } from "../helpers/program.ts";
 
 /** A server to compare. */
 export interface Peer {
@@ -58,7 +58,7 @@ export async function listPeers(folder: string): Promise<Peer[]> {
     return ["nginx", "-e", `${folder}/nginx.error`, "-c", file];
   };
   const service = (port: string, ...flags: string[]) =>
-    command(["--port", port, ...flags]).flat();
+    programCommand(["--port", port, ...flags]).flat();
   const bare = [Deno.execPath(), "run", "-N", "tests/measure/bare_server.ts"];
   const withSensor = await startSensor(`${folder}/sensor`);
   return [

@@ -13,7 +13,7 @@ import {
 } from "../helpers/machine.ts";
 import { get } from "../helpers/network.ts";
 import { output, Process } from "../helpers/process.ts";
-import { command, FLAGS, Program } from "../helpers/program.ts";
+import { DENO_FLAGS, Program, programCommand } from "../helpers/program.ts";
 
 const folder = await Folder.create();
 globalThis.addEventListener("unload", () => folder.remove());
@@ -60,7 +60,10 @@ testUnless(
   "an executable handles flags like the sources",
   async () => {
     for (const args of [["--help"], ["--version"], ["--host", "192.0.2.7"]]) {
-      assertEquals(await output(file, args), await output(...command(args)));
+      assertEquals(
+        await output(file, args),
+        await output(...programCommand(args)),
+      );
     }
     for (const host of ["::", "127.0.0.1", "::1", "localhost"]) {
       await using program = new Program(file, ["--port", "0", "--host", host]);
@@ -136,7 +139,7 @@ testUnless(
     assertEquals(sums[1], sums[0], stderr);
     const { size } = await Deno.stat(file);
     const report = [`${made}: ${size} bytes`, `SHA-256 ${sums[0]}`];
-    if (FLAGS.some((flag) => flag.startsWith("--import-map"))) {
+    if (DENO_FLAGS.some((flag) => flag.startsWith("--import-map"))) {
       report.push("Compiled with substitutes for @std from npm and .tools/std");
     }
     assertEquals(stdout, `${report.join("\n")}\n`);

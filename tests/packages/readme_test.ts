@@ -11,7 +11,7 @@ import { Guide } from "../helpers/guide.ts";
 import { missingCommand, testUnless } from "../helpers/machine.ts";
 import { get } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
-import { command, Program } from "../helpers/program.ts";
+import { Program, programCommand } from "../helpers/program.ts";
 
 const README = await Guide.read("README.md");
 
@@ -42,7 +42,9 @@ function testSensor(
   reading: string,
 ): void {
   Deno.test(`the README's command with ${name} feeds the service`, async () => {
-    const run = command(["--port", "0"]).flat().map((word) => `'${word}'`);
+    const run = programCommand(["--port", "0"]).flat().map((word) =>
+      `'${word}'`
+    );
     const all = { ...replacements, "./datasensor": run.join(" ") };
     let line = README.block(name);
     for (const [printed, used] of Object.entries(all)) {

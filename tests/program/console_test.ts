@@ -6,7 +6,7 @@ import { CAPACITY_BYTES } from "../../src/line_writer.ts";
 import { Folder } from "../helpers/files.ts";
 import { missingFile, testUnless } from "../helpers/machine.ts";
 import { exchange, freePort } from "../helpers/network.ts";
-import { command, Program } from "../helpers/program.ts";
+import { Program, programCommand } from "../helpers/program.ts";
 
 const LINE = /^127\.0\.0\.1 - - \[[^\]]{20}\] "GET \/\d+\/ HTTP\/1\.1" 404 -$/;
 
@@ -57,7 +57,7 @@ testUnless(
   "the program answers while its console is a file on a full disk",
   async () => {
     const port = freePort(); // the start report cannot be read
-    const run = command(["--port", String(port)]).flat();
+    const run = programCommand(["--port", String(port)]).flat();
     await using program = Program.appendingTo("/dev/full", run);
     await program.waitFor(() => request(port, 1).then(() => true, () => false));
     assertEquals(await request(port, 500), 500);

@@ -4,14 +4,14 @@ import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { missingAddress, testUnless } from "../helpers/machine.ts";
 import { exchange, get, LAST_GET } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
-import { command, preload, Program } from "../helpers/program.ts";
+import { preload, Program, programCommand } from "../helpers/program.ts";
 import project from "../../deno.json" with { type: "json" };
 
 testUnless(
   missingAddress("0.0.0.0", 5000),
   "the program listens on port 5000 of all addresses by default",
   async () => {
-    await using program = new Program(...command([]));
+    await using program = new Program(...programCommand([]));
     await program.waitUntilListening();
     assertEquals(program.stdout.split("\n").slice(0, 3), [
       " * Debug mode: on",
@@ -157,23 +157,23 @@ Deno.test("the program exits with the reason if a flag is invalid or the port is
       const priority = journal ? "<3>" : "";
       const stderr = lines.map((line) => `${priority}${line}\n`).join("");
       const expected = { code, signal: null, stdout: "", stderr };
-      assertEquals(await output(...command(args)), expected);
+      assertEquals(await output(...programCommand(args)), expected);
     }
   }
 });
 
 Deno.test("the program prints its help and its version", async () => {
-  const help = await output(...command(["--help"]));
+  const help = await output(...programCommand(["--help"]));
   assertMatch(help.stdout, /^Usage: datasensor \[flags\]\n/);
   assertEquals([help.code, help.stderr], [0, ""]);
-  const version = await output(...command(["--version"]));
+  const version = await output(...programCommand(["--version"]));
   assertEquals(version.stdout, `${project.version}\n`);
   assertEquals([version.code, version.stderr], [0, ""]);
 });
 
 Deno.test("the program exits silently with 0 when nobody reads its help", async () => {
   const pipe = 'exec 3>&1; { "$@"; echo $? >&3; } | head -0';
-  const run = command(["--help"]).flat();
+  const run = programCommand(["--help"]).flat();
   const result = await output("sh", ["-c", pipe, "sh", ...run]);
   assertEquals([result.stdout, result.stderr], ["0\n", ""]);
 });
@@ -182,7 +182,7 @@ const THROW = 'throw new TypeError("The sensor is on fire")';
 
 Deno.test("the program prints the stack of an error if it fails to start", async () => {
   const broken = preload(`Deno.addSignalListener = () => { ${THROW}; }`);
-  const result = await output(...command(["--port", "0"], [broken]));
+  const result = await output(...programCommand(["--port", "0"], [broken]));
   assertEquals([result.code, result.stdout], [1, ""]);
   assertMatch(result.stderr, /^TypeError: .* on fire\n {4}at .*\/main\.ts:/s);
 });

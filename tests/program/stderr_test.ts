@@ -6,9 +6,9 @@ import project from "../../deno.json" with { type: "json" };
 import { cancel, Http2Connection, request } from "../helpers/http2.ts";
 import { output } from "../helpers/process.ts";
 import {
-  command,
-  FLAGS,
+  DENO_FLAGS,
   Program,
+  programCommand,
   WITH_FULL_STDERR,
 } from "../helpers/program.ts";
 
@@ -32,18 +32,18 @@ async function attack(command: string[]): Promise<void> {
 }
 
 Deno.test("the program answers and stops while its standard error is full", () =>
-  attack(command([]).flat()));
+  attack(programCommand([]).flat()));
 
 Deno.test("the program answers and stops in `deno task dev` while its standard error is full", () => {
   // The command itself, without deno task and its shell
   const words = project.tasks.dev.command
-    .replace("$(deno task -q _service_flags)", FLAGS.join(" "))
+    .replace("$(deno task -q _service_flags)", DENO_FLAGS.join(" "))
     .replace("deno run", `${Deno.execPath()} run`).split(" ");
   return attack(words);
 });
 
 Deno.test("the program rejects invalid flags while its standard error is full", async () => {
-  const run = command(["--foo"]).flat();
+  const run = programCommand(["--foo"]).flat();
   const result = await output("sh", ["-c", WITH_FULL_STDERR, "sh", ...run]);
   assertEquals(result, { code: 2, signal: null, stdout: "", stderr: "" });
 });

@@ -5,7 +5,7 @@ import { Folder } from "../helpers/files.ts";
 import { missingFile, residentMemory, testUnless } from "../helpers/machine.ts";
 import { get } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
-import { command, Program } from "../helpers/program.ts";
+import { Program, programCommand } from "../helpers/program.ts";
 import { missingTerminal, Terminal } from "../helpers/terminal.ts";
 
 const ENDED = "WARN The input has ended: no new readings will arrive";
@@ -106,7 +106,7 @@ testUnless(
   missingTerminal,
   "the program serves a line typed on a terminal",
   async () => {
-    const run = command(["--port", "0", "--stdin"]).flat();
+    const run = programCommand(["--port", "0", "--stdin"]).flat();
     await using program = new Terminal(run);
     await program.waitUntilListening();
     await program.write("21.5\r");

@@ -10,11 +10,11 @@ import {
   open,
   waitUntilClosed,
 } from "../helpers/network.ts";
-import { command, Program } from "../helpers/program.ts";
+import { Program, programCommand } from "../helpers/program.ts";
 import { missingTerminal, Terminal } from "../helpers/terminal.ts";
 import { waitFor } from "../helpers/wait.ts";
 
-const RUN = command(["--port", "0"]).flat();
+const RUN = programCommand(["--port", "0"]).flat();
 const WARNING = "WARN The input has ended: no new readings will arrive";
 
 const COLORS: [does: string, NO_COLOR: string, expected: string][] = [

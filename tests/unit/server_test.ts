@@ -3,8 +3,8 @@
 import { assertEquals } from "@std/assert";
 import type { Logger } from "@std/log/logger";
 import { type Config, DEFAULTS } from "../../src/config.ts";
-import { MEMORY_CHECK_MS, runServer, type RUNTIME } from "../../src/server.ts";
-import { delay, waitFor } from "../helpers/wait.ts";
+import { runServer, type RUNTIME } from "../../src/server.ts";
+import { delay, waitFor, within } from "../helpers/wait.ts";
 
 const CONFIG = { ...DEFAULTS, hostname: "127.0.0.1", port: 0 };
 
@@ -15,10 +15,12 @@ const NEVER = new Promise<never>(() => {});
  *
  * @param serve Listens, and returns the server's `finished` promise.
  * @param wait Resolves after a time, in ms.
+ * @param memoryCheck Resolves when the memory is to be checked.
  */
 function simulate(
   serve: (signal: AbortSignal, port: number) => Promise<void> = () => NEVER,
   wait: (milliseconds: number) => Promise<void> = () => NEVER,
+  memoryCheck: () => Promise<void> = () => NEVER,
   config: Config = CONFIG,
 ) {
   let onError: ((error: unknown) => Response) | undefined;
@@ -39,6 +41,7 @@ function simulate(
       return { finished, addr, shutdown: () => Promise.resolve() };
     },
     delay: wait,
+    memoryCheck,
     now: () => simulation.now,
     residentBytes: () => simulation.residentBytes,
   } as unknown as typeof RUNTIME;
@@ -58,7 +61,10 @@ const ERROR = new TypeError("The sensor is on fire");
 
 Deno.test("runServer() hides a handler's error from the client", async () => {
   for (const cors of [true, false]) {
-    const { fail } = simulate(undefined, undefined, { ...CONFIG, cors });
+    const { fail } = simulate(undefined, undefined, undefined, {
+      ...CONFIG,
+      cors,
+    });
     const response = fail(ERROR);
     const { status, headers } = response;
     assertEquals(headers.get("content-type"), "application/problem+json");
@@ -116,7 +122,6 @@ async function runThrough(failures: Failure[]) {
     });
   };
   const wait = async (milliseconds: number) => {
-    if (milliseconds === MEMORY_CHECK_MS) await NEVER;
     if (!simulation.stop.signal.aborted) {
       assertEquals(open, 0, "Connections are still open");
       pauses.push(milliseconds);
@@ -127,7 +132,7 @@ async function runThrough(failures: Failure[]) {
     isPausing = false;
   };
   const simulation = simulate(serve, wait);
-  await simulation.running;
+  await within(simulation.running, () => `still running: ${pauses}`);
   return { pauses, ports, warnings: simulation.lines };
 }
 
@@ -175,15 +180,14 @@ async function runWithMemory(...sizes: number[]) {
         resolve();
       })
     );
-  const wait = async (milliseconds: number) => {
+  const memoryCheck = async () => {
     await delay(0);
-    if (milliseconds !== MEMORY_CHECK_MS) return;
     const size = sizes.shift();
     if (size === undefined) simulation.stop.abort();
     simulation.residentBytes = (size ?? 0) * 1e6;
   };
-  const simulation = simulate(serve, wait);
-  await simulation.running;
+  const simulation = simulate(serve, () => delay(0), memoryCheck);
+  await within(simulation.running, () => `still running: ${closedAt}`);
   return { closedAt, warnings: simulation.lines };
 }
 
@@ -212,12 +216,8 @@ function failOnce() {
   const checks: (() => void)[] = []; // each ends the wait before a memory check
   const simulation = simulate(
     (signal) => signals.push(signal) > 1 ? NEVER : failure.promise,
-    (milliseconds) => {
-      if (milliseconds === MEMORY_CHECK_MS) {
-        return new Promise((resolve) => checks.push(resolve));
-      }
-      return milliseconds > 8 ? timeout.promise : Promise.resolve();
-    },
+    (milliseconds) => milliseconds > 8 ? timeout.promise : Promise.resolve(),
+    () => new Promise((resolve) => checks.push(resolve)),
   );
   const failAccept = () => failure.reject(EMFILE);
   return { ...simulation, failAccept, timeout, signals, checks };
