@@ -26,7 +26,6 @@ async function run(args: string[]): Promise<number> {
   return 2;
 }
 
-/** Runs the service until it is stopped or fails, and returns the exit code. */
 async function serve(config: Config): Promise<number> {
   const hasColor = Deno.stdout.isTerminal() && !Deno.noColor;
   const style = config.journal ? "journal" : hasColor ? "color" : "plain";

@@ -17,7 +17,7 @@ export function createHandler(sensor: Sensor, cors: boolean): Handler {
   const readingResponse = memoizeLast(({ json, time }: Reading) => {
     const headers = commonHeaders(cors);
     headers.set("content-type", "application/json");
-    if (time) headers.set("last-modified", new Date(time).toUTCString());
+    if (time) headers.set("last-modified", time.toUTCString());
     return new Response(json, { headers });
   });
 
@@ -40,7 +40,7 @@ export function createHandler(sensor: Sensor, cors: boolean): Handler {
       case "OPTIONS":
         return optionsResponse(cors);
       default:
-        return methodNotAllowed(cors);
+        return problemResponse(405, READ_ONLY, cors, METHODS);
     }
   };
 }
@@ -64,11 +64,4 @@ function optionsResponse(cors: boolean): Response {
     headers.set("access-control-allow-headers", "*");
   }
   return new Response(null, { status: 204, headers });
-}
-
-/** Creates the response to any other method. */
-function methodNotAllowed(cors: boolean): Response {
-  const response = problemResponse(405, READ_ONLY, cors);
-  response.headers.set("allow", METHODS);
-  return response;
 }

@@ -20,7 +20,7 @@ export class LineWriter {
   #draining = new Uint8Array(CAPACITY_BYTES); // what the sink is writing
   #length = 0; // how many bytes of #filling are lines
   #dropped = 0;
-  #isCollecting = false;
+  #collecting: Promise<void> | undefined;
   #writing: Promise<void> | undefined;
 
   /**
@@ -40,7 +40,7 @@ export class LineWriter {
     if (read > line.length) this.#length += written; // all of it fits
     else this.#dropped++;
     if (this.#length > BATCH_BYTES) this.#startDraining();
-    if (!this.#isCollecting) this.#collect();
+    this.#collecting ??= this.#collect();
   }
 
   /** Resolves once all lines are written. */
@@ -51,9 +51,8 @@ export class LineWriter {
 
   /** Waits for more lines, then starts to write them. */
   async #collect(): Promise<void> {
-    this.#isCollecting = true;
     await this.wait(BATCH_DELAY_MS);
-    this.#isCollecting = false;
+    this.#collecting = undefined;
     this.#startDraining();
   }
 

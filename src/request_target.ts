@@ -31,7 +31,8 @@ export function requestTarget(request: Request): string | undefined {
     request.url.match(/^[^:]+:\/\/([^/?#]*)(.*)$/s) ?? [];
   // Deno creates the headers when they are read, which takes 2 µs
   const host = request.headers.get("host") ?? "";
-  // Otherwise the target is in absolute form, and replaces the Host field
+  // The URL starts with the Host field, or with the localhost that replaces it.
+  // Otherwise the target is in absolute form, and Host is ignored
   const isInUrl = host.startsWith(authority) || /^localhost/.test(authority);
   if (!AUTHORITY.test(isInUrl ? host : authority)) return undefined;
   // Without a path, as in CONNECT, the target is the root

@@ -17,10 +17,12 @@ export function problemResponse(
   status: 400 | 404 | 405 | 500 | 503,
   detail: string,
   cors: boolean,
+  allow?: string,
 ): Response {
   const title = STATUS_TEXT[status];
   const headers = commonHeaders(cors);
   headers.set("content-type", "application/problem+json");
+  if (allow) headers.set("allow", allow);
   const body = { type: "about:blank", title, status, detail };
   return Response.json(body, { status, headers });
 }

@@ -7,7 +7,7 @@ import { delay } from "./delay.ts";
 /** A sensor reading. */
 export interface Reading {
   readonly json: string; // the text to serve
-  readonly time?: number; // when it arrived, in ms since the epoch
+  readonly time?: Date; // when it arrived
 }
 
 /** There is no reading at the moment; a sentence says why. */
@@ -39,7 +39,7 @@ export function createInputSensor(
     let ending = "has ended";
     try {
       for await (const text of readReadings(input, json, logger)) {
-        reading = { json: text, time: wallTime() };
+        reading = { json: text, time: new Date(wallTime()) };
         receivedAt = monotonicTime();
       }
     } catch (error) {
@@ -61,57 +61,59 @@ export function createInputSensor(
 }
 
 /**
- * Reads lines that end with LF or CRLF, and yields readings as JSON. If a read
- * returns several lines, yields only the last one: the others could not be served
- * anyway. Skips blank lines, and logs consecutive lines with the same problem once.
+ * Yields the readings as JSON, but only the last one of each read: the others could
+ * not be served anyway. Logs consecutive lines with the same problem once.
  */
 async function* readReadings(input: Input, isJson: boolean, logger: Logger) {
-  const buffer = new Uint8Array(MAX_LINE_BYTES + 2); // with its CRLF
-  let length = 0; // of the incomplete line at the start of the buffer
-  let isTooLong = false; // while the rest of an overlong line is skipped
   let lastProblem = ""; // of the previous line, if it was dropped
   const warnOnce = (problem: string) => {
     if (problem !== lastProblem) logger.warn(`Dropping lines ${problem}`);
     lastProblem = problem;
   };
+  for await (const lines of readLines(input)) {
+    let latest: Uint8Array | undefined;
+    for (const line of splitLines(lines)) {
+      if (line.length > MAX_LINE_BYTES) warnOnce(TOO_LONG);
+      else if (line.every((byte) => byte <= SPACE)) continue; // blank
+      else if (isJson && !isJsonText(line)) warnOnce("that are not JSON");
+      else [latest, lastProblem] = [line, ""];
+    }
+    if (latest) {
+      const text = UTF8.decode(latest);
+      yield isJson ? text : JSON.stringify(text);
+    }
+  }
+}
+
+/** Yields the complete lines of each read, and only the start of an overlong one. */
+async function* readLines(input: Input): AsyncGenerator<Uint8Array> {
+  const buffer = new Uint8Array(MAX_LINE_BYTES + 2); // a line with its CRLF
+  let length = 0; // of the incomplete line at the start of the buffer
+  let isSkipping = false; // until the end of an overlong line
   for (let count: number | null = 0; count !== null;) {
     count = await input.read(buffer.subarray(length));
     length += count ?? 0;
     const bytes = buffer.subarray(0, length);
-    // The end of the input is the end of its last line
-    const end = count === null ? length : bytes.lastIndexOf(LF) + 1;
+    // The end of the input and the end of the buffer end a line, too
+    const isLast = count === null || length === buffer.length;
+    const end = bytes.lastIndexOf(LF) + 1 || (isLast ? length : 0);
     if (end > 0) {
-      const start = isTooLong ? bytes.indexOf(LF) + 1 : 0;
-      let latest: Uint8Array | undefined;
-      for (const line of splitLines(bytes.subarray(start, end))) {
-        if (line.length > MAX_LINE_BYTES) warnOnce(TOO_LONG);
-        else if (isJson && !isJsonText(line)) warnOnce("that are not JSON");
-        else [latest, lastProblem] = [line, ""];
-      }
-      if (latest) {
-        const text = UTF8.decode(latest);
-        yield isJson ? text : JSON.stringify(text);
-      }
+      const start = isSkipping ? bytes.indexOf(LF) + 1 || end : 0;
+      yield bytes.subarray(start, end);
+      isSkipping = bytes[end - 1] !== LF;
       buffer.copyWithin(0, end, length);
       length -= end;
-      isTooLong = false;
     }
-    if (length === buffer.length) {
-      warnOnce(TOO_LONG);
-      isTooLong = true;
-    }
-    if (isTooLong) length = 0;
     await delay(READ_PAUSE_MS);
   }
 }
 
-/** Yields the lines that are not blank, without their ends. */
+/** Yields the lines, without their LF or CRLF. */
 function* splitLines(bytes: Uint8Array): Generator<Uint8Array> {
   for (let start = 0; start < bytes.length;) {
     const index = bytes.indexOf(LF, start);
     const end = index < 0 ? bytes.length : index;
-    const line = bytes.subarray(start, bytes[end - 1] === CR ? end - 1 : end);
-    if (line.some((byte) => byte > SPACE)) yield line;
+    yield bytes.subarray(start, bytes[end - 1] === CR ? end - 1 : end);
     start = end + 1;
   }
 }

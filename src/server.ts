@@ -10,7 +10,7 @@ const SHUTDOWN_TIMEOUT_MS = 1800; // how long running requests may take to finis
 const ACCEPT_RETRY_MS = 8; // short, because clients are refused in the meantime
 const LISTEN_RETRY_MS = 200; // pause after a failed attempt to listen again
 const REMINDER_MS = 60_000; // how often an unchanged problem is logged
-const MEMORY_LIMIT_BYTES = 192e6; // normal use stays below 110 MB
+export const MEMORY_LIMIT_BYTES = 192e6; // normal use stays below 110 MB
 const MEMORY_GROWTH_BYTES = 64e6; // allowed above what an attack left allocated
 const MEMORY_CHECK_MS = 1000; // not shorter, as each check wakes the CPU
 
@@ -18,10 +18,15 @@ const MEMORY_CHECK_MS = 1000; // not shorter, as each check wakes the CPU
 export const RUNTIME = {
   serve: Deno.serve,
   delay,
-  memoryCheck: () => delay(MEMORY_CHECK_MS),
+  untilMemoryCheck: () => delay(MEMORY_CHECK_MS),
   now: () => performance.now(),
   residentBytes: () => Deno.memoryUsage().rss,
 };
+
+interface Listener {
+  server: Deno.HttpServer<Deno.NetAddr>;
+  connections: AbortController; // aborting it closes all of them
+}
 
 /**
  * Runs the server until the signal is aborted and running requests are answered.
@@ -40,7 +45,7 @@ export async function runServer(
   const { hostname, port, cors, debug } = config;
   const onError = (error: unknown) => answerError(error, logger, cors);
   const options = { hostname, port, handler, onError, onListen() {} };
-  let listener: ReturnType<typeof listen> | undefined = listen();
+  let listener: Listener | undefined = listen(); // undefined after a failure
   const { addr } = listener.server;
   options.port = addr.port; // 0 has picked a free one
   for (const line of formatStartReport(addr, debug)) logger.info(line);
@@ -53,8 +58,8 @@ export async function runServer(
   });
   await Promise.race([keepListening(), shutdownTimeout.promise]);
 
-  function listen() {
-    const connections = new AbortController(); // closes all of them
+  function listen(): Listener {
+    const connections = new AbortController();
     try {
       const server = runtime.serve({ ...options, signal: connections.signal });
       return { server, connections };
@@ -120,7 +125,7 @@ function trackOutages(logger: Logger, runtime: typeof RUNTIME) {
 async function watchMemory(signal: AbortSignal, runtime: typeof RUNTIME) {
   let lowest = runtime.residentBytes();
   while (!signal.aborted) {
-    await runtime.memoryCheck();
+    await runtime.untilMemoryCheck();
     const bytes = runtime.residentBytes();
     const limit = Math.max(MEMORY_LIMIT_BYTES, lowest + MEMORY_GROWTH_BYTES);
     if (bytes > limit) throw new Error("Too much memory in use");

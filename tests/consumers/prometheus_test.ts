@@ -91,7 +91,7 @@ class Prometheus extends Process {
       "127.0.0.1:9103": `127.0.0.1:${collectdPort}`,
       "127.0.0.1:9115": `127.0.0.1:${exporterPort}`,
     });
-    await copyExample(folder, "prometheus_rules.yml", {
+    await copyExample(folder, "datasensor_rules.yml", {
       "for: 30s": "for: 0s",
     });
     const global =
@@ -175,13 +175,15 @@ testUnless(
     const port = freePort();
     await using prometheus = //
       await Prometheus.start(folder, board, collectd.port, port);
-    const reading = 'collectd_curl_gauge{job="collectd",curl="BOARD"}';
+    const reading =
+      'collectd_curl_gauge{job="datasensor_collectd",curl="BOARD"}';
     const instance = `http://BOARD:${board.program.port}/datasensor`;
     const age = `datasensor_reading_age_seconds{instance="${instance}"}`;
     const isYoung = `${age} >= 0 < bool 60`;
     const alert = 'ALERTS{alertname="DatasensorReadingMissing"';
     const missing = `${alert},alertstate="firing",instance="${instance}"}`;
-    const collectdDown = `${alert},alertstate="firing",job="collectd"}`;
+    const collectdDown =
+      `${alert},alertstate="firing",job="datasensor_collectd"}`;
     await prometheus.waitForValue(missing, 1); // no blackbox_exporter yet
     await using _exporter = await BlackboxExporter.start(folder, board, port);
     await prometheus.waitForValue(missing, undefined);
@@ -213,17 +215,22 @@ const missingPromtool = await missingCommand("promtool");
 
 testUnless(missingPromtool, "prometheus.yml is valid", async () => {
   using folder = await Folder.create();
-  await copyExample(folder, "prometheus_rules.yml", {});
+  await copyExample(folder, "datasensor_rules.yml", {});
   const path = await copyExample(folder, "prometheus.yml", {});
   await promtool("check", "config", path);
 });
+
+/** Returns the alert of a job, as promtool expects it. */
+const alertOf = (job: string) =>
+  `{ exp_labels: { job: ${job}, severity: warning },
+     exp_annotations: { summary: No current reading } }`;
 
 /**
  * The reading becomes too old at 100 s, blackbox_exporter is down from 200 s to
  * 290 s, and collectd from 400 s to 490 s. Another job always fails.
  */
 const RULE_TESTS = `
-rule_files: [prometheus_rules.yml]
+rule_files: [datasensor_rules.yml]
 evaluation_interval: 1s
 tests:
   - name: the age
@@ -246,7 +253,7 @@ tests:
         values: "1x19 0x9 1x29"
       - series: probe_success{job="datasensor"}
         values: "1x9 0x9 stale _x9 1x29"
-      - series: up{job="collectd"}
+      - series: up{job="datasensor_collectd"}
         values: "1x39 0x9 1x9"
       - series: up{job="website"}
         values: "0x60"
@@ -257,25 +264,25 @@ tests:
         alertname: DatasensorReadingMissing
       - eval_time: 130s
         alertname: DatasensorReadingMissing
-        exp_alerts: [exp_labels: { job: datasensor }]
+        exp_alerts: [${alertOf("datasensor")}]
       - eval_time: 200s
         alertname: DatasensorReadingMissing
-        exp_alerts: [exp_labels: { job: datasensor }]
+        exp_alerts: [${alertOf("datasensor")}]
       - eval_time: 350s
         alertname: DatasensorReadingMissing
       - eval_time: 430s
         alertname: DatasensorReadingMissing
-        exp_alerts: [exp_labels: { job: collectd }]
+        exp_alerts: [${alertOf("datasensor_collectd")}]
       - eval_time: 500s
         alertname: DatasensorReadingMissing
 `;
 
 testUnless(
   missingPromtool,
-  "prometheus_rules.yml records the age of a reading and alerts on a missing one, ignoring other jobs",
+  "datasensor_rules.yml records the age of a reading and alerts on a missing one, ignoring other jobs",
   async () => {
     using folder = await Folder.create();
-    await copyExample(folder, "prometheus_rules.yml", {});
+    await copyExample(folder, "datasensor_rules.yml", {});
     const path = `${folder.path}/tests.yml`;
     await Deno.writeTextFile(path, RULE_TESTS);
     await promtool("test", "rules", path);

@@ -135,7 +135,7 @@ Deno.test("createHandler() serves each reading with its time, and serializes it 
     get json() {
       return String(++count);
     },
-    time: Date.UTC(2026, 10, 20, 17, 14),
+    time: new Date("2026-11-20T17:14:00Z"),
   };
   const handler = createHandler(() => reading, false);
   const read = async () => {
@@ -145,7 +145,7 @@ Deno.test("createHandler() serves each reading with its time, and serializes it 
   for (const _ of [1, 2]) {
     assertEquals(await read(), ["1", "Fri, 20 Nov 2026 17:14:00 GMT"]);
   }
-  reading = { json: "22", time: Date.UTC(2026, 10, 21, 17, 14, 9, 999) };
+  reading = { json: "22", time: new Date("2026-11-21T17:14:09.999Z") };
   assertEquals(await read(), ["22", "Sat, 21 Nov 2026 17:14:09 GMT"]);
 });
 

@@ -125,6 +125,12 @@ const INPUTS: [
     TOO_LONG,
     ENDED,
   ],
+  [
+    "drops an overlong line that starts with spaces",
+    [" ".repeat(MAX_LINE_BYTES + 2), "22\n21.5\n"],
+    "21.5",
+    TOO_LONG,
+  ],
   ["has no reading if the input is empty", [null], undefined, ENDED],
 ];
 
@@ -223,11 +229,11 @@ Deno.test("createInputSensor() returns the same reading until the next one arriv
   const sensor = new TestSensor();
   await sensor.send("21.5\n");
   const reading = sensor.read();
-  assertEquals(reading, { json: '"21.5"', time: START });
+  assertEquals(reading, { json: '"21.5"', time: new Date(START) });
   sensor.pass(1e12); // without a limit
   assert(sensor.read() === reading);
   await sensor.send("21.5\n");
-  assertEquals(sensor.read(), { json: '"21.5"', time: START + 1e12 });
+  assertEquals(sensor.read(), { json: '"21.5"', time: new Date(START + 1e12) });
 });
 
 Deno.test("createInputSensor() ignores changes of the system clock", async () => {
@@ -236,7 +242,7 @@ Deno.test("createInputSensor() ignores changes of the system clock", async () =>
     await sensor.send("21.5\n");
     sensor.pass(15_000);
     sensor.date += jump;
-    assertEquals(sensor.read(), { json: '"21.5"', time: START });
+    assertEquals(sensor.read(), { json: '"21.5"', time: new Date(START) });
     sensor.pass(1);
     sensor.assert(undefined);
   }

@@ -15,12 +15,12 @@ const NEVER = new Promise<never>(() => {});
  *
  * @param serve Listens, and returns the server's `finished` promise.
  * @param wait Resolves after a time, in ms.
- * @param memoryCheck Resolves when the memory is to be checked.
+ * @param untilMemoryCheck Resolves when the memory is to be checked.
  */
 function simulate(
   serve: (signal: AbortSignal, port: number) => Promise<void> = () => NEVER,
   wait: (milliseconds: number) => Promise<void> = () => NEVER,
-  memoryCheck: () => Promise<void> = () => NEVER,
+  untilMemoryCheck: () => Promise<void> = () => NEVER,
   config: Config = CONFIG,
 ) {
   let onError: ((error: unknown) => Response) | undefined;
@@ -41,7 +41,7 @@ function simulate(
       return { finished, addr, shutdown: () => Promise.resolve() };
     },
     delay: wait,
-    memoryCheck,
+    untilMemoryCheck,
     now: () => simulation.now,
     residentBytes: () => simulation.residentBytes,
   } as unknown as typeof RUNTIME;
@@ -180,13 +180,13 @@ async function runWithMemory(...sizes: number[]) {
         resolve();
       })
     );
-  const memoryCheck = async () => {
+  const untilMemoryCheck = async () => {
     await delay(0);
     const size = sizes.shift();
     if (size === undefined) simulation.stop.abort();
     simulation.residentBytes = (size ?? 0) * 1e6;
   };
-  const simulation = simulate(serve, () => delay(0), memoryCheck);
+  const simulation = simulate(serve, () => delay(0), untilMemoryCheck);
   await within(simulation.running, () => `still running: ${closedAt}`);
   return { closedAt, warnings: simulation.lines };
 }
