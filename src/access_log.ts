@@ -6,6 +6,7 @@ import { requestTarget } from "./request_target.ts";
 
 const MAX_LOGGED_CHARACTERS = 1000; // longer methods and targets are truncated
 
+const escapeMethod = memoizeLast(escapeText);
 const escapeTarget = memoizeLast(escapeText);
 
 /** What is logged about a request. */
@@ -53,7 +54,7 @@ export function formatAccessLine(record: AccessRecord): string {
   const { client, timestamp, method, target = "-", status } = record;
   // On a dual-stack socket, IPv4 addresses are mapped (RFC 4291, 2.5.5.2)
   const address = client.startsWith("::ffff:") ? client.slice(7) : client;
-  const request = `${escapeText(method)} ${escapeTarget(target)} HTTP/1.1`;
+  const request = `${escapeMethod(method)} ${escapeTarget(target)} HTTP/1.1`;
   return `${address} - - [${timestamp}] "${request}" ${status} -`;
 }
 

@@ -29,6 +29,9 @@ Serves a sensor reading as JSON over HTTP, at /datasensor.
   -h, --help           print this help
   --version            print the version`;
 
+/** The addresses on which the program is permitted to listen. */
+const HOSTS = ["0.0.0.0", "::", "127.0.0.1", "::1", "localhost"];
+
 interface Flag {
   takes?: string; // describes the valid values, if the flag takes one
   parse(value: string): Partial<Config> | false; // false if invalid
@@ -37,11 +40,8 @@ interface Flag {
 /** The flags that set something, by name. */
 export const FLAGS: Record<string, Flag> = {
   "--host": {
-    takes: "0.0.0.0, ::, 127.0.0.1, ::1 or localhost",
-    // The program has no permission to listen on any other
-    parse: (hostname) =>
-      /^(0\.0\.0\.0|::1?|127\.0\.0\.1|localhost)$/.test(hostname) &&
-      { hostname },
+    takes: `one of ${HOSTS.join(", ")}`,
+    parse: (hostname) => HOSTS.includes(hostname) && { hostname },
   },
   "--port": {
     takes: "a whole number from 0 to 65535",
@@ -79,7 +79,7 @@ export function parseCommand(args: readonly string[]): Command {
   const invalid = (message: string): Command => ({
     kind: "invalid",
     text: `${message}\nRun with --help for the list of flags`,
-    // It may follow the mistake
+    // --journal may come after the mistake
     journal: config.journal || rest.toArray().includes("--journal"),
   });
   for (const arg of rest) {

@@ -23,10 +23,7 @@ export class LineWriter {
   #collecting: Promise<void> | undefined;
   #writing: Promise<void> | undefined;
 
-  /**
-   * @param onDrop Receives the count of dropped lines once there is room.
-   * @param wait Resolves after a time, in ms.
-   */
+  /** @param onDrop Receives the count of dropped lines once there is room. */
   constructor(
     private readonly sink: Sink,
     private readonly onDrop: (count: number) => void,

@@ -30,11 +30,11 @@ export function requestTarget(request: Request): string | undefined {
   const [, authority = "", target = ""] =
     request.url.match(/^[^:]+:\/\/([^/?#]*)(.*)$/s) ?? [];
   // Deno creates the headers when they are read, which takes 2 µs
-  const host = request.headers.get("host") ?? "";
-  // The URL starts with the Host field, or with the localhost that replaces it.
-  // Otherwise the target is in absolute form, and Host is ignored
-  const isInUrl = host.startsWith(authority) || /^localhost/.test(authority);
-  if (!AUTHORITY.test(isInUrl ? host : authority)) return undefined;
+  const host = request.headers.get("host") ?? authority;
+  // Otherwise the target is in absolute form, and the Host field is ignored
+  const isHostInUrl = request.url.startsWith(`http://${host}`) ||
+    /^localhost(:|$)/.test(authority);
+  if (!AUTHORITY.test(isHostInUrl ? host : authority)) return undefined;
   // Without a path, as in CONNECT, the target is the root
   return target.startsWith("/") ? target : `/${target}`;
 }

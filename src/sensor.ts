@@ -95,8 +95,8 @@ async function* readLines(input: Input): AsyncGenerator<Uint8Array> {
     length += count ?? 0;
     const bytes = buffer.subarray(0, length);
     // The end of the input and the end of the buffer end a line, too
-    const isLast = count === null || length === buffer.length;
-    const end = bytes.lastIndexOf(LF) + 1 || (isLast ? length : 0);
+    const endsLine = count === null || length === buffer.length;
+    const end = bytes.lastIndexOf(LF) + 1 || (endsLine ? length : 0);
     if (end > 0) {
       const start = isSkipping ? bytes.indexOf(LF) + 1 || end : 0;
       yield bytes.subarray(start, end);

@@ -77,6 +77,7 @@ export async function runServer(
         outages.recovered();
         const memoryExceeded = watchMemory(connections.signal, runtime);
         await Promise.race([server.finished, memoryExceeded]);
+        if (!signal.aborted) throw new Error("The server has ended");
       } catch (error) {
         // After a failure while it stops, running requests may still finish
         if (signal.aborted) return shutdownTimeout.promise;

@@ -97,7 +97,7 @@ export class Process implements AsyncDisposable {
   /** Waits for a condition. If it ends first, the error shows its output. */
   async waitFor(condition: () => boolean | Promise<boolean>): Promise<void> {
     await waitFor(async () => {
-      const status = this.#status;
+      const status = this.#status; // before the condition sees all output
       if (await condition()) return true;
       if (status === undefined) return false;
       throw new Error(`Ended with ${status.code}: ${this.#printed()}`);

@@ -73,7 +73,7 @@ const VALUES: [args: string[], valid: string, invalid: string[]][] = [
   ],
   [
     ["--host"],
-    "0.0.0.0, ::, 127.0.0.1, ::1 or localhost",
+    "one of 0.0.0.0, ::, 127.0.0.1, ::1, localhost",
     ["", "10.9.9.9", "127.0.0.11"],
   ],
   [

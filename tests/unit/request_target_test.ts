@@ -25,6 +25,8 @@ const URLS: [url: string, host: string | undefined, target?: string][] = [
   ["http://user@other/datasensor", "board"],
   ["http://other/datasensor", "board/x", "/datasensor"],
   ["http://other//datasensor", "board/x", "//datasensor"],
+  ["http://board//datasensor", "board^", "//datasensor"],
+  ["http://localhost.example//datasensor", "board^", "//datasensor"],
   // The target of CONNECT is an authority
   ["http://a:80", "a:80", "/"],
   ["http://%2Fdatasensor", "board", "/"],

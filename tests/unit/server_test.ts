@@ -144,6 +144,21 @@ Deno.test("runServer() listens again 8 ms after a failed accept, on the same por
   assertEquals(ports, [0, ...Array(6).fill(5000)]);
 });
 
+Deno.test("runServer() listens again if the server ends without being stopped", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const ended = [Promise.resolve(), NEVER];
+  const { lines } = simulate(
+    () => {
+      if (ended.length === 1) resolve();
+      return ended.shift()!;
+    },
+    () => delay(0),
+  );
+  await within(promise, () => `not listening: ${lines}`);
+  const reason = "Error: The server has ended";
+  assertEquals(lines, [CLOSED.replace(`${EMFILE}`, reason)]);
+});
+
 Deno.test("runServer() logs why it cannot listen, and when it listens again", async () => {
   const failures: Failure[] = Array(25).fill([0, IN_USE]);
   const { pauses, warnings } = await runThrough([[100, EMFILE], ...failures]);
