@@ -19,7 +19,7 @@ Serves a sensor reading as JSON over HTTP, at /datasensor.
                        127.0.0.1, ::1 or localhost (default 0.0.0.0)
   --port PORT          listen on this port; 0 picks a free one (default 5000)
   --message TEXT       serve this text (default "Sensor data"), not with --stdin
-  --stdin              serve the last line of standard input
+  --stdin              serve the last line of standard input as a JSON string
   --json               with --stdin: each line is JSON, served unchanged
   --max-age SECONDS    with --stdin: answer 503 once the last line is older
                        (default: no limit)
@@ -56,7 +56,7 @@ export const FLAGS: Record<string, Flag> = {
   "--stdin": { parse: () => ({ stdin: true }) },
   "--json": { parse: () => ({ json: true }) },
   "--max-age": {
-    takes: "a decimal number above 0, such as 15 or 0.5",
+    takes: "a number of seconds above 0, such as 15 or 0.5",
     parse: (value) =>
       /^\d+(\.\d+)?$/.test(value) && Number(value) > 0 &&
       { maxAgeSeconds: Number(value) },

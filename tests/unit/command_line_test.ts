@@ -78,7 +78,7 @@ const VALUES: [args: string[], valid: string, invalid: string[]][] = [
   ],
   [
     ["--stdin", "--max-age"],
-    "a decimal number above 0, such as 15 or 0.5",
+    "a number of seconds above 0, such as 15 or 0.5",
     ["", "0", "0.0", "-1", "1e3", ".5", "5.", "15s", "Infinity", " 1"],
   ],
 ];
