@@ -9,7 +9,7 @@ import { createLogger, withPriority } from "./src/logger.ts";
 import { createInputSensor } from "./src/sensor.ts";
 import { runServer } from "./src/server.ts";
 import { ListenError } from "./src/startup.ts";
-import { listenForStop } from "./src/stop_signal.ts";
+import { stopSignal } from "./src/stop_signal.ts";
 
 const OUTPUT_TIMEOUT_MS = 900; // for the log, and again for an error message
 
@@ -40,9 +40,9 @@ async function serve(config: Config): Promise<number> {
     : () => reading;
   const respond = createHandler(sensor, config.cors);
   const handler = withAccessLog(respond, (line) => logger.info(line));
-  const uncaught = catchUncaught();
+  const uncaught = uncaughtErrorSignal();
   try {
-    const stop = AbortSignal.any([listenForStop(), uncaught]);
+    const stop = AbortSignal.any([stopSignal(), uncaught]);
     await runServer(config, handler, logger, stop);
     uncaught.throwIfAborted();
     await waitForOutput(flush());
@@ -61,14 +61,14 @@ async function serve(config: Config): Promise<number> {
  * Returns a signal that an uncaught error aborts, to shut the service down.
  * Without it, Deno would exit at once and lose the buffered log lines.
  */
-function catchUncaught(): AbortSignal {
+function uncaughtErrorSignal(): AbortSignal {
   const controller = new AbortController();
-  const stop = (event: Event, error: unknown) => {
+  const abort = (event: Event, error: unknown) => {
     event.preventDefault();
     controller.abort(error);
   };
-  addEventListener("error", (event) => stop(event, event.error));
-  addEventListener("unhandledrejection", (event) => stop(event, event.reason));
+  addEventListener("error", (event) => abort(event, event.error));
+  addEventListener("unhandledrejection", (event) => abort(event, event.reason));
   return controller.signal;
 }
 

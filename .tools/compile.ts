@@ -48,7 +48,7 @@ async function run(): Promise<void> {
     const bytes = await Deno.readFile(output);
     if (target === "aarch64" && !fitsLargePages(bytes)) {
       throw new Error(
-        `The executable would crash where memory pages are larger than 4 KB, as on a Raspberry Pi 5: use another version of Deno than ${Deno.version.deno}`,
+        `The executable might crash where memory pages are larger than 4 KB, as on a Raspberry Pi 5: use another version of Deno than ${Deno.version.deno}`,
       );
     }
     // Renaming keeps the old executable until the new one is complete

@@ -90,8 +90,8 @@ async function* readLines(input: Input): AsyncGenerator<Uint8Array> {
   const buffer = new Uint8Array(MAX_LINE_BYTES + 2); // a line with its CRLF
   let length = 0; // of the incomplete line at the start of the buffer
   let isSkipping = false; // until the end of an overlong line
-  for (let count: number | null = 0; count !== null;) {
-    count = await input.read(buffer.subarray(length));
+  while (true) {
+    const count = await input.read(buffer.subarray(length));
     length += count ?? 0;
     const bytes = buffer.subarray(0, length);
     // The end of the input and the end of the buffer end a line, too
@@ -104,6 +104,7 @@ async function* readLines(input: Input): AsyncGenerator<Uint8Array> {
       buffer.copyWithin(0, end, length);
       length -= end;
     }
+    if (count === null) return;
     await delay(READ_PAUSE_MS);
   }
 }

@@ -45,7 +45,7 @@ export async function runServer(
   const { hostname, port, cors, debug } = config;
   const onError = (error: unknown) => answerError(error, logger, cors);
   const options = { hostname, port, handler, onError, onListen() {} };
-  let listener: Listener | undefined = listen(); // undefined after a failure
+  let listener: Listener | undefined = listen(); // or undefined during a pause
   const { addr } = listener.server;
   options.port = addr.port; // 0 has picked a free one
   for (const line of formatStartReport(addr, debug)) logger.info(line);
@@ -79,7 +79,7 @@ export async function runServer(
         await Promise.race([server.finished, memoryExceeded]);
         if (!signal.aborted) throw new Error("The server has ended");
       } catch (error) {
-        // After a failure while it stops, running requests may still finish
+        // If accept fails while it stops, running requests still get their time
         if (signal.aborted) return shutdownTimeout.promise;
         listener?.connections.abort(); // frees their descriptors and memory
         listener = undefined;

@@ -9,19 +9,19 @@ const SIGNAL_DEBOUNCE_MS = 500;
  * Returns an AbortSignal for SIGINT, SIGTERM and, on a terminal, SIGHUP. After the
  * debounce time, another SIGINT or SIGTERM kills the process.
  */
-export function listenForStop(): AbortSignal {
+export function stopSignal(): AbortSignal {
   const controller = new AbortController();
-  const stop = async () => {
+  const onSignal = async () => {
     controller.abort();
     await delay(SIGNAL_DEBOUNCE_MS);
-    Deno.removeSignalListener("SIGINT", stop);
-    Deno.removeSignalListener("SIGTERM", stop);
+    Deno.removeSignalListener("SIGINT", onSignal);
+    Deno.removeSignalListener("SIGTERM", onSignal);
   };
-  Deno.addSignalListener("SIGINT", stop);
-  Deno.addSignalListener("SIGTERM", stop);
+  Deno.addSignalListener("SIGINT", onSignal);
+  Deno.addSignalListener("SIGTERM", onSignal);
   // A closed terminal sends SIGHUP. Without a terminal, as under nohup, ignore it
   const hasTerminal = [Deno.stdin, Deno.stdout, Deno.stderr]
     .some((stream) => stream.isTerminal());
-  Deno.addSignalListener("SIGHUP", hasTerminal ? stop : () => {});
+  Deno.addSignalListener("SIGHUP", hasTerminal ? onSignal : () => {});
   return controller.signal;
 }

@@ -217,7 +217,7 @@ testUnless(
     using project = await Folder.ofProject();
     await Deno.symlink(Deno.execPath(), `${project.path}/denort`);
     await assertFails(
-      "The executable would crash where memory pages are larger than 4 KB, " +
+      "The executable might crash where memory pages are larger than 4 KB, " +
         "as on a Raspberry Pi 5: use another version of Deno than " +
         Deno.version.deno,
       ["DENORT_BIN=denort"], // relative to the project

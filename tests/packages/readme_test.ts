@@ -22,6 +22,12 @@ Deno.test("the README shows the command that `deno task start` runs", () => {
   assertEquals(README.line("Task start "), `Task start ${start.command}`);
 });
 
+Deno.test("the README names the Deno that CI uses", async () => {
+  const ci = await Deno.readTextFile(".ci/run");
+  const readme = await Deno.readTextFile("README.md");
+  assertEquals(readme.match(/deno@([\d.]+)/)![1], ci.match(/newest=(.+)/)![1]);
+});
+
 const MEMORY_LIMIT = `${MEMORY_LIMIT_BYTES / 1e6} MB`;
 
 /** What the documents say about limits. */

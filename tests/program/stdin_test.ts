@@ -56,7 +56,8 @@ Deno.test("the program keeps reading a FIFO while its writers come and go", asyn
     await Deno.writeTextFile(fifo, `${reading}\n`);
     await waitForReading(program, reading);
   }
-  assert(!program.stdout.includes("WARN"), "The input has ended");
+  await program.stop();
+  assert(!program.stdout.includes("WARN"), program.stdout);
 });
 
 Deno.test("the program serves each line unchanged with --json", async () => {

@@ -118,6 +118,8 @@ Deno.test("HELP lists the flags that parseCommand() accepts, and no others", () 
 
 Deno.test("HELP shows the defaults and fits in 80 columns", () => {
   const defaults = HELP.match(/(?<=\(default )("[^"]+"|[\w.-]+)/g);
-  assertEquals(defaults, ["0.0.0.0", "5000", '"Sensor data"', "--debug"]);
+  const { hostname, port, message, debug } = DEFAULTS;
+  const flag = debug ? "--debug" : "--no-debug";
+  assertEquals(defaults, [hostname, `${port}`, `"${message}"`, flag]);
   for (const line of HELP.split("\n")) assert(line.length <= 80, line);
 });

@@ -93,6 +93,7 @@ const INPUTS: [
   ["reads a line of one character", ["21.5\n", "x", "\n"], "x"],
   ["joins the parts of a line", ["21", ".5", "\r", "\n"], "21.5"],
   ["skips blank lines", ["\n21.5\n", "\r\n \t\r\n\n"], "21.5"],
+  ["keeps a line of one visible character", ["21.5\n!\n"], "!"],
   ["skips an empty last line", ["21.5\n\n"], "21.5"],
   ["keeps spaces", ["  21\r.5 °C \n"], "  21\r.5 °C "],
   ["escapes quotes", ['{"a": "b"}\n'], '{"a": "b"}'],

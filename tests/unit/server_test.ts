@@ -10,19 +10,23 @@ const CONFIG = { ...DEFAULTS, hostname: "127.0.0.1", port: 0 };
 
 const NEVER = new Promise<never>(() => {});
 
-/**
- * Runs a server in a simulated process.
- *
- * @param serve Listens, and returns the server's `finished` promise.
- * @param wait Resolves after a time, in ms.
- * @param untilMemoryCheck Resolves when the memory is to be checked.
- */
-function simulate(
-  serve: (signal: AbortSignal, port: number) => Promise<void> = () => NEVER,
-  wait: (milliseconds: number) => Promise<void> = () => NEVER,
-  untilMemoryCheck: () => Promise<void> = () => NEVER,
-  config: Config = CONFIG,
-) {
+interface SimulationOptions {
+  /** Listens, and returns the server's `finished` promise. */
+  serve?: (signal: AbortSignal, port: number) => Promise<void>;
+  /** Resolves after a time, in ms. */
+  wait?: (milliseconds: number) => Promise<void>;
+  /** Resolves when the memory is to be checked. */
+  untilMemoryCheck?: () => Promise<void>;
+  config?: Config;
+}
+
+/** Runs a server in a simulated process. */
+function simulate({
+  serve = () => NEVER,
+  wait = () => NEVER,
+  untilMemoryCheck = () => NEVER,
+  config = CONFIG,
+}: SimulationOptions = {}) {
   let onError: ((error: unknown) => Response) | undefined;
   const simulation = {
     now: 0,
@@ -61,10 +65,7 @@ const ERROR = new TypeError("The sensor is on fire");
 
 Deno.test("runServer() hides a handler's error from the client", async () => {
   for (const cors of [true, false]) {
-    const { fail } = simulate(undefined, undefined, undefined, {
-      ...CONFIG,
-      cors,
-    });
+    const { fail } = simulate({ config: { ...CONFIG, cors } });
     const response = fail(ERROR);
     const { status, headers } = response;
     assertEquals(headers.get("content-type"), "application/problem+json");
@@ -131,7 +132,7 @@ async function runThrough(failures: Failure[]) {
     await delay(0);
     isPausing = false;
   };
-  const simulation = simulate(serve, wait);
+  const simulation = simulate({ serve, wait });
   await within(simulation.running, () => `still running: ${pauses}`);
   return { pauses, ports, warnings: simulation.lines };
 }
@@ -147,13 +148,13 @@ Deno.test("runServer() listens again 8 ms after a failed accept, on the same por
 Deno.test("runServer() listens again if the server ends without being stopped", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const ended = [Promise.resolve(), NEVER];
-  const { lines } = simulate(
-    () => {
+  const { lines } = simulate({
+    serve: () => {
       if (ended.length === 1) resolve();
       return ended.shift()!;
     },
-    () => delay(0),
-  );
+    wait: () => delay(0),
+  });
   await within(promise, () => `not listening: ${lines}`);
   const reason = "Error: The server has ended";
   assertEquals(lines, [CLOSED.replace(`${EMFILE}`, reason)]);
@@ -201,7 +202,11 @@ async function runWithMemory(...sizes: number[]) {
     if (size === undefined) simulation.stop.abort();
     simulation.residentBytes = (size ?? 0) * 1e6;
   };
-  const simulation = simulate(serve, () => delay(0), untilMemoryCheck);
+  const simulation = simulate({
+    serve,
+    wait: () => delay(0),
+    untilMemoryCheck,
+  });
   await within(simulation.running, () => `still running: ${closedAt}`);
   return { closedAt, warnings: simulation.lines };
 }
@@ -229,11 +234,13 @@ function failOnce() {
   const timeout = Promise.withResolvers<void>(); // of running requests
   const signals: AbortSignal[] = [];
   const checks: (() => void)[] = []; // each ends the wait before a memory check
-  const simulation = simulate(
-    (signal) => signals.push(signal) > 1 ? NEVER : failure.promise,
-    (milliseconds) => milliseconds > 8 ? timeout.promise : Promise.resolve(),
-    () => new Promise((resolve) => checks.push(resolve)),
-  );
+  const simulation = simulate({
+    serve: (signal) => signals.push(signal) > 1 ? NEVER : failure.promise,
+    // Only the wait for running requests is that long
+    wait: (milliseconds) =>
+      milliseconds > 1000 ? timeout.promise : Promise.resolve(),
+    untilMemoryCheck: () => new Promise((resolve) => checks.push(resolve)),
+  });
   const failAccept = () => failure.reject(EMFILE);
   return { ...simulation, failAccept, timeout, signals, checks };
 }
