@@ -1,11 +1,12 @@
 // deno-lint-ignore-file no-console -- it prints to the console by design
 
-// Makes the `@std` packages available. If they are cached, there is nothing to do.
-// Otherwise it downloads them from jsr.io or, if that cannot be reached, prints the
+// Warns if Deno is too old, and makes the `@std` packages available: unless they are
+// cached, it downloads them from jsr.io or, if that cannot be reached, prints the
 // flags that make Deno take them from npm and `.tools/std`.
 //
 // It does not verify the packages: if one is missing or modified, the command that
-// uses the flags fails, and Deno says why. It also warns if Deno is too old.
+// uses the flags fails, and Deno says why. Its task sets DENO_NO_UPDATE_CHECK, since
+// Deno would otherwise contact another host if this takes more than half a second.
 
 import { isTooOld, OLDEST_DENO } from "./oldest_deno.ts";
 

@@ -5,7 +5,7 @@ import { memoizeLast } from "./memoize_last.ts";
 import { commonHeaders, problemResponse } from "./responses.ts";
 import type { Reading, Sensor } from "./sensor.ts";
 
-/** Answers a request to a target, which is undefined if its Host is invalid. */
+/** Answers a request. The target is undefined if the Host field is invalid. */
 export type Handler = (request: Request, target?: string) => Response;
 
 const METHODS = "GET, HEAD, OPTIONS";

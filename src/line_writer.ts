@@ -36,7 +36,7 @@ export class LineWriter {
     const { read, written } = this.#encoder.encodeInto(`${line}\n`, room);
     if (read > line.length) this.#length += written; // all of it fits
     else this.#dropped++;
-    if (this.#length > BATCH_BYTES) this.#startDraining();
+    if (this.#length >= BATCH_BYTES) this.#startDraining();
     this.#collecting ??= this.#collect();
   }
 

@@ -3,9 +3,9 @@
 import { memoizeLast } from "./memoize_last.ts";
 
 /**
- * The fast path: after a plain host, the only slash starts the target. Returns ""
- * for other URLs, and for `localhost`: Deno substitutes it for a missing or invalid
- * Host, so the header must be read.
+ * The fast path: returns the target if the URL alone shows it, and otherwise "". It
+ * does not for the host `localhost`, which Deno also substitutes for a missing or
+ * invalid Host field.
  */
 const fastTarget = memoizeLast((url: string) =>
   /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/.exec(url)?.[1] ?? ""

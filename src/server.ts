@@ -25,7 +25,7 @@ export const RUNTIME = {
 
 interface Listener {
   server: Deno.HttpServer<Deno.NetAddr>;
-  connections: AbortController; // aborting it closes all of them
+  closer: AbortController; // closes all connections when it is aborted
 }
 
 /**
@@ -59,10 +59,10 @@ export async function runServer(
   await Promise.race([keepListening(), shutdownTimeout.promise]);
 
   function listen(): Listener {
-    const connections = new AbortController();
+    const closer = new AbortController();
     try {
-      const server = runtime.serve({ ...options, signal: connections.signal });
-      return { server, connections };
+      const server = runtime.serve({ ...options, signal: closer.signal });
+      return { server, closer };
     } catch (error) {
       throw new ListenError(error, hostname, options.port);
     }
@@ -73,15 +73,15 @@ export async function runServer(
     const outages = trackOutages(logger, runtime);
     while (!signal.aborted) {
       try {
-        const { server, connections } = listener ??= listen();
+        const { server, closer } = listener ??= listen();
         outages.recovered();
-        const memoryExceeded = watchMemory(connections.signal, runtime);
+        const memoryExceeded = watchMemory(closer.signal, runtime);
         await Promise.race([server.finished, memoryExceeded]);
         if (!signal.aborted) throw new Error("The server has ended");
       } catch (error) {
         // If accept fails while it stops, running requests still get their time
         if (signal.aborted) return shutdownTimeout.promise;
-        listener?.connections.abort(); // frees their descriptors and memory
+        listener?.closer.abort(); // frees their descriptors and memory
         listener = undefined;
         await outages.logAndPause(error);
       }

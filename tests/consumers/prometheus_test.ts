@@ -223,7 +223,7 @@ testUnless(missingPromtool, "prometheus.yml is valid", async () => {
 /** Returns the alert of a job, as promtool expects it. */
 const alertOf = (job: string) =>
   `{ exp_labels: { job: ${job}, severity: warning },
-     exp_annotations: { summary: "No current reading: " } }`;
+     exp_annotations: { summary: "${job} has no current reading from " } }`;
 
 /**
  * The reading becomes too old at 100 s, blackbox_exporter is down from 200 s to

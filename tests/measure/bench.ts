@@ -79,6 +79,7 @@ async function measureLoads(peers: Peer[], folder: string) {
 /** Measures some servers at each number of connections. */
 async function measureScaling(peers: Peer[]): Promise<Scaling[]> {
   const servers = peers.filter(({ name }) => SCALED.includes(name));
+  if (servers.length < SCALED.length) console.error("A curve is missing");
   const results = servers.map(({ name }): Scaling => (
     { server: name, speeds: [], memory: [] }
   ));
