@@ -98,7 +98,7 @@ function fallbackFlags(flags: string[]): string[] {
   return flags.filter((flag) => /^--(import-map|lock)=/.test(flag));
 }
 
-/** Copies the fallback's package into a separate cache, with fixed times, too. */
+/** Copies the fallback's package into a cache in which its files get fixed times. */
 async function copyFallback(flags: string[], cache: string): Promise<void> {
   await deno(["cache", ...flags, "main.ts"]);
   const { denoDir, npmCache } = JSON.parse(await deno(["info", "--json"]));

@@ -3,9 +3,9 @@
 import { memoizeLast } from "./memoize_last.ts";
 
 /**
- * The fast path: returns the target if the URL alone shows it, and otherwise "". It
- * does not for the host `localhost`, which Deno also substitutes for a missing or
- * invalid Host field.
+ * The fast path: returns the target if the URL alone shows where it begins, and
+ * otherwise "". The host `localhost` is not enough, since Deno also substitutes it
+ * for a missing or invalid Host field.
  */
 const fastTarget = memoizeLast((url: string) =>
   /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/.exec(url)?.[1] ?? ""
@@ -31,7 +31,7 @@ export function requestTarget(request: Request): string | undefined {
     request.url.match(/^[^:]+:\/\/([^/?#]*)(.*)$/s) ?? [];
   // Deno creates the headers when they are read, which takes 2 µs
   const host = request.headers.get("host") ?? authority;
-  // Otherwise the target is in absolute form, and the Host field is ignored
+  // If Host is not in the URL, the target is in absolute form and replaces it
   const isHostInUrl = request.url.startsWith(`http://${host}`) ||
     /^localhost(:|$)/.test(authority);
   if (!AUTHORITY.test(isHostInUrl ? host : authority)) return undefined;

@@ -45,7 +45,7 @@ export async function runServer(
   const { hostname, port, cors, debug } = config;
   const onError = (error: unknown) => answerError(error, logger, cors);
   const options = { hostname, port, handler, onError, onListen() {} };
-  let listener: Listener | undefined = listen(); // or undefined during a pause
+  let listener: Listener | undefined = listen(); // undefined in a pause
   const { addr } = listener.server;
   options.port = addr.port; // 0 has picked a free one
   for (const line of formatStartReport(addr, debug)) logger.info(line);

@@ -97,7 +97,8 @@ export class Process implements AsyncDisposable {
   /** Waits for a condition. If it ends first, the error shows its output. */
   async waitFor(condition: () => boolean | Promise<boolean>): Promise<void> {
     await waitFor(async () => {
-      const status = this.#status; // before the condition sees all output
+      // Read first: once it has ended, the condition sees all of its output
+      const status = this.#status;
       if (await condition()) return true;
       if (status === undefined) return false;
       throw new Error(`Ended with ${status.code}: ${this.#printed()}`);
