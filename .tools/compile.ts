@@ -6,25 +6,13 @@
 
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { finish, run, runTool, withFolder } from "./build.ts";
 import { fitsLargePages } from "./elf.ts";
 
 /** The files that `deno compile` needs. */
 const SOURCES = ["deno.json", "deno.lock", "main.ts", "src", ".tools/std"];
 
-/** Aborted by a signal, after which the temporary folder is removed. */
-const stop = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  Deno.addSignalListener(signal, () => stop.abort(`Stopped by ${signal}`));
-}
-
-try {
-  await run();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  Deno.exit(1);
-}
-
-async function run(): Promise<void> {
+await runTool(async () => {
   const { values: options } = parseArgs({
     // npm users type "--" before flags
     args: Deno.args.filter((arg) => arg !== "--"),
@@ -38,31 +26,19 @@ async function run(): Promise<void> {
   const flags = options["deno-flags"].split(" ").filter(Boolean);
   const file = `${outputDir}/datasensor-${target}`;
   console.error(`Compiling ${file} with Deno ${Deno.version.deno}`);
-  await Deno.mkdir(outputDir, { recursive: true });
-  const folder = await Deno.makeTempDir({
-    dir: await Deno.realPath(outputDir),
-    prefix: ".compile-",
-  });
-  try {
+  await withFolder(outputDir, async (folder) => {
     const output = await compile(folder, target, flags);
-    const bytes = await Deno.readFile(output);
-    if (target === "aarch64" && !fitsLargePages(bytes)) {
+    if (target === "aarch64" && !fitsLargePages(await Deno.readFile(output))) {
       throw new Error(
         `The executable might crash where memory pages are larger than 4 KB, as on a Raspberry Pi 5: use another version of Deno than ${Deno.version.deno}`,
       );
     }
-    // Renaming keeps the old executable until the new one is complete
-    await Deno.rename(output, file);
-    const digest = await crypto.subtle.digest("SHA-256", bytes);
-    console.log(`${file}: ${bytes.length} bytes`);
-    console.log(`SHA-256 ${new Uint8Array(digest).toHex()}`);
+    await finish(output, file);
     if (fallbackFlags(flags).length > 0) {
       console.log("Compiled with substitutes for @std from npm and .tools/std");
     }
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
+  });
+});
 
 /** Compiles copies of the sources in a folder, and returns the executable. */
 async function compile(
@@ -134,22 +110,16 @@ async function copy(from: string, to: string): Promise<void> {
  */
 async function deno(
   args: string[],
-  options: Deno.CommandOptions = {},
+  options?: Deno.CommandOptions,
 ): Promise<string> {
-  stop.signal.throwIfAborted();
-  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    ...options,
-    args,
-    signal: stop.signal,
-  }).output();
-  stop.signal.throwIfAborted();
-  if (success) return new TextDecoder().decode(stdout);
-  const text = new TextDecoder().decode(stderr);
-  const [, denort] =
-    text.match(/error sending request for url \(\S+\/(denort-[^.]+)/) ?? [];
-  throw new Error(
-    denort
-      ? `Cannot download ${denort} for Deno ${Deno.version.deno}: set DENORT_BIN to a copy of it`
-      : text,
-  );
+  try {
+    return await run(Deno.execPath(), args, options);
+  } catch (error) {
+    const [, denort] = String(error)
+      .match(/error sending request for url \(\S+\/(denort-[^.]+)/) ?? [];
+    if (!denort) throw error;
+    throw new Error(
+      `Cannot download ${denort} for Deno ${Deno.version.deno}: set DENORT_BIN to a copy of it`,
+    );
+  }
 }

@@ -170,16 +170,18 @@ if (isTooOld(COMPILER_VERSION)) {
   testProgram(flood, "flood_test.ts", "the program answers");
 }
 
-Deno.test("compile leaves no files when it is stopped", async () => {
-  using place = await Folder.create();
-  const args = ["task", "-q", "compile", "--output-dir", place.path];
-  const options = { killGroup: true };
-  await using process = new Process(Deno.execPath(), args, options);
-  await process.waitFor(() => place.names().length > 0);
-  assertEquals((await process.stop("SIGINT")).code, 1);
-  assertEquals(lastLine(process.stderr), "Stopped by SIGINT");
-  assertEquals(place.names(), []);
-});
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  Deno.test(`compile leaves no files when ${signal} stops it`, async () => {
+    using place = await Folder.create();
+    const args = ["task", "-q", "compile", "--output-dir", place.path];
+    const options = { killGroup: true };
+    await using process = new Process(Deno.execPath(), args, options);
+    await process.waitFor(() => place.names().length > 0);
+    assertEquals((await process.stop(signal)).code, 1);
+    assertEquals(lastLine(process.stderr), `Stopped by ${signal}`);
+    assertEquals(place.names(), []);
+  });
+}
 
 /** Asserts that `deno task compile` fails, and keeps an earlier executable. */
 async function assertFails(message: string, variables: string[], cwd = ".") {

@@ -1,0 +1,74 @@
+// deno-lint-ignore-file no-console -- it prints to the console by design
+
+// What the tools that build a file share.
+
+/** Aborted by a signal that stops the tool. */
+const stop = new AbortController();
+
+/**
+ * Runs a tool. A signal stops it, and an error is printed as its message; in both
+ * cases, the exit code is 1.
+ */
+export async function runTool(tool: () => Promise<void>): Promise<void> {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    Deno.addSignalListener(signal, () => stop.abort(`Stopped by ${signal}`));
+  }
+  try {
+    await tool();
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    Deno.exit(1);
+  }
+}
+
+/** Calls a function with a temporary folder in the output folder, and removes it. */
+export async function withFolder(
+  outputDir: string,
+  make: (folder: string) => Promise<void>,
+): Promise<void> {
+  await Deno.mkdir(outputDir, { recursive: true });
+  const folder = await Deno.makeTempDir({
+    dir: await Deno.realPath(outputDir),
+    prefix: ".build-",
+  });
+  try {
+    await make(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/**
+ * Runs a command and returns what it prints.
+ *
+ * @throws {Error} If it fails, with what it prints to standard error.
+ * @throws {Deno.errors.NotFound} If it is not installed.
+ */
+export async function run(
+  command: string,
+  args: string[],
+  options: Deno.CommandOptions = {},
+): Promise<string> {
+  stop.signal.throwIfAborted();
+  const { success, stdout, stderr } = await new Deno.Command(command, {
+    ...options,
+    args,
+    signal: stop.signal,
+  }).output();
+  stop.signal.throwIfAborted();
+  const decoder = new TextDecoder();
+  if (!success) throw new Error(decoder.decode(stderr).trim());
+  return decoder.decode(stdout);
+}
+
+/**
+ * Moves a complete file to its place, where an earlier one was kept until now, and
+ * prints its size and digest.
+ */
+export async function finish(from: string, to: string): Promise<void> {
+  const bytes = await Deno.readFile(from);
+  const digest = await crypto.subtle.digest("SHA-256", bytes);
+  await Deno.rename(from, to);
+  console.log(`${to}: ${bytes.length} bytes`);
+  console.log(`SHA-256 ${new Uint8Array(digest).toHex()}`);
+}
