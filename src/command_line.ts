@@ -29,6 +29,10 @@ Serves a sensor reading as JSON over HTTP, at /datasensor.
   -h, --help           print this help
   --version            print the version`;
 
+/** The text of `--version`. Deno counts, because an executable contains it. */
+export const VERSION =
+  `datasensor ${project.version} (Deno ${Deno.version.deno}, ${Deno.build.arch})`;
+
 /** The addresses on which the program is permitted to listen. */
 const HOSTS = ["0.0.0.0", "::", "127.0.0.1", "::1", "localhost"];
 
@@ -85,7 +89,7 @@ export function parseCommand(args: readonly string[]): Command {
   for (const arg of rest) {
     if (arg === "--") continue; // npm users type it before flags
     if (arg === "-h" || arg === "--help") return { kind: "print", text: HELP };
-    if (arg === "--version") return { kind: "print", text: project.version };
+    if (arg === "--version") return { kind: "print", text: VERSION };
     if (!arg.startsWith("-")) {
       return invalid(`Unexpected argument ${JSON.stringify(arg)}`);
     }

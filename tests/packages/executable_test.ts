@@ -1,6 +1,7 @@
 // Compiles the executables into a temporary folder, and runs them.
 
 import { assertEquals, assertMatch } from "@std/assert";
+import project from "../../deno.json" with { type: "json" };
 import { isTooOld } from "../../.tools/oldest_deno.ts";
 import { compile, COMPILER_VERSION } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
@@ -39,6 +40,11 @@ const executables = await Promise.all([prepare("aarch64"), prepare("x86_64")]);
 for (const { processor, run, cannotRun } of executables) {
   const name = `the ${processor} executable reads, answers, logs and stops`;
   testUnless(cannotRun, name, async () => {
+    const version = await output(run[0]!, [...run.slice(1), "--version"]);
+    assertEquals(
+      version.stdout,
+      `datasensor ${project.version} (Deno ${COMPILER_VERSION}, ${processor})\n`,
+    );
     const input = 'exec "$@" <<END\n21.5 °C\nEND\n'; // a pipe, for sh
     const args = ["-c", input, "sh", ...run, "--port", "0", "--stdin"];
     await using program = new Program("sh", args);
@@ -59,7 +65,7 @@ testUnless(
   cannotRun ?? missingAddress("::1"),
   "an executable handles flags like the sources",
   async () => {
-    for (const args of [["--help"], ["--version"], ["--host", "192.0.2.7"]]) {
+    for (const args of [["--help"], ["--host", "192.0.2.7"]]) {
       assertEquals(
         await output(file, args),
         await output(...programCommand(args)),

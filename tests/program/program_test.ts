@@ -1,11 +1,11 @@
 // The program from start to exit: what it prints, answers, logs and rejects.
 
 import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import { VERSION } from "../../src/command_line.ts";
 import { missingAddress, testUnless } from "../helpers/machine.ts";
 import { exchange, get, LAST_GET } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
 import { preload, Program, programCommand } from "../helpers/program.ts";
-import project from "../../deno.json" with { type: "json" };
 
 testUnless(
   missingAddress("0.0.0.0", 5000),
@@ -167,7 +167,7 @@ Deno.test("the program prints its help and its version", async () => {
   assertMatch(help.stdout, /^Usage: datasensor \[flags\]\n/);
   assertEquals([help.code, help.stderr], [0, ""]);
   const version = await output(...programCommand(["--version"]));
-  assertEquals(version.stdout, `${project.version}\n`);
+  assertEquals(version.stdout, `${VERSION}\n`);
   assertEquals([version.code, version.stderr], [0, ""]);
 });
 

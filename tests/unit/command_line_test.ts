@@ -107,8 +107,9 @@ Deno.test("parseCommand() returns the help text and the version", () => {
   const help = { kind: "print", text: HELP } as const;
   assertEquals(parseCommand(["--help"]), help);
   assertEquals(parseCommand(["--max-age", "1", "-h", "--foo"]), help);
-  const version = { kind: "print", text: project.version } as const;
-  assertEquals(parseCommand(["--version"]), version);
+  const deno = `Deno ${Deno.version.deno}, ${Deno.build.arch}`;
+  const text = `datasensor ${project.version} (${deno})`;
+  assertEquals(parseCommand(["--version"]), { kind: "print", text });
 });
 
 Deno.test("HELP lists the flags that parseCommand() accepts, and no others", () => {
