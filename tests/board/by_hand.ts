@@ -5,7 +5,8 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Guide } from "../helpers/guide.ts";
-import { Terminal } from "../helpers/terminal.ts";
+import { Program } from "../helpers/program.ts";
+import { onTerminal } from "../helpers/terminal.ts";
 import type { Board } from "./board.ts";
 import { type Checks, property } from "./operations.ts";
 
@@ -19,12 +20,11 @@ const MEMORY_TOLERANCE = 1.2;
 const START = readme.line("ssh -t BOARD");
 
 /** Starts the executable on a terminal with the README's command. */
-export async function startByHand(board: Board): Promise<Terminal> {
-  const terminal = new Terminal(["bash", "-c", START], "", {
-    ...board.environment,
-  });
-  await terminal.waitUntilListening();
-  return terminal;
+export async function startByHand(board: Board): Promise<Program> {
+  const run = onTerminal(["bash", "-c", START], "", board.environment);
+  const program = new Program(...run);
+  await program.waitUntilListening();
+  return program;
 }
 
 /** Returns the resident memory of a process of the board, in MB. */
@@ -62,11 +62,11 @@ export const BY_HAND: Checks = {
   async "the README's commands start the service, and Ctrl+C stops it"(board) {
     await board.run("sudo systemctl stop datasensor");
     await board.runOnOperator(readme.line("scp dist/"));
-    await using terminal = await startByHand(board);
+    await using program = await startByHand(board);
     await board.waitForAnswer('200 "Sensor data"');
-    await terminal.write("\x03");
-    assertEquals((await terminal.waitForEnd()).code, 0);
-    assertMatch(terminal.stdout, /"GET \/datasensor HTTP\/1\.1" 200 -/);
+    await program.write("\x03");
+    assertEquals((await program.waitForEnd()).code, 0);
+    assertMatch(program.stdout, /"GET \/datasensor HTTP\/1\.1" 200 -/);
     assertEquals(await board.answer(), "no answer");
   },
 };

@@ -16,7 +16,7 @@ const dist = await Folder.create();
 globalThis.addEventListener("unload", () => dist.remove());
 
 const reason = await missingImage() ?? await missingCommand("ssh") ??
-  missingTerminal ?? await missingExecutable();
+  await missingTerminal() ?? await missingExecutable();
 
 async function missingExecutable(): Promise<string | undefined> {
   const { code, stderr } = await compile("aarch64", dist.path);

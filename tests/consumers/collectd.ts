@@ -7,8 +7,10 @@ import { missingCommand } from "../helpers/machine.ts";
 import { freePort, get } from "../helpers/network.ts";
 import { Process } from "../helpers/process.ts";
 
-/** The reason to skip a test if collectd is not installed. */
-export const missingCollectd = await missingCommand("collectd");
+/** Returns the reason to skip a test if collectd is not installed. */
+export function missingCollectd(): Promise<string | undefined> {
+  return missingCommand("collectd");
+}
 
 /** collectd with an example, on a host named monitor. */
 export class Collectd extends Process {

@@ -39,7 +39,7 @@ const CASES: Case[] = [
 
 for (const [example, flags, first, second, metric, whenStale] of CASES) {
   testUnless(
-    missingCollectd,
+    await missingCollectd(),
     `${example} with [${flags}] exports the number, ${
       whenStale.length ? "NaN" : "nothing"
     } after a 503, and nothing while the board is down`,
@@ -61,7 +61,7 @@ for (const [example, flags, first, second, metric, whenStale] of CASES) {
 
 for (const example of ["collectd.conf", "collectd_json.conf"]) {
   testUnless(
-    missingCollectd,
+    await missingCollectd(),
     `${example} limits collectd's interval after a failure to 10 s`,
     async () => {
       using folder = await Folder.create();

@@ -11,7 +11,7 @@ import {
 } from "../helpers/machine.ts";
 import { freePort, get } from "../helpers/network.ts";
 import { type Output, output, Process } from "../helpers/process.ts";
-import { missingTerminal, Terminal } from "../helpers/terminal.ts";
+import { missingTerminal, onTerminal } from "../helpers/terminal.ts";
 
 const PASSWORD = "correct horse";
 
@@ -118,7 +118,7 @@ async function typePassword(
   password: string,
   times: number,
 ): Promise<string> {
-  await using terminal = new Terminal(["sh", "-ec", commands]);
+  await using terminal = new Process(...onTerminal(["sh", "-ec", commands]));
   for (let count = 1; count <= times; count++) {
     await terminal.waitFor(() =>
       terminal.stdout.match(/password.*?:/gi)?.length === count
@@ -131,7 +131,7 @@ async function typePassword(
 }
 
 testUnless(
-  await missingCommand("nginx", "openssl", "curl") ?? missingTerminal ??
+  await missingCommand("nginx", "openssl", "curl") ?? await missingTerminal() ??
     missingAddress("::1") ??
     missingAddress("127.0.0.2"),
   "nginx.conf serves the reading over HTTPS to clients with the password, and errors without a current one",

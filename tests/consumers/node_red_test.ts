@@ -87,7 +87,7 @@ testUnless(
 );
 
 testUnless(
-  missingNodeRed ?? missingBrowser,
+  missingNodeRed ?? await missingBrowser(),
   "Node-RED's editor shows the flow in node-red.json",
   async () => {
     using folder = await Folder.create();

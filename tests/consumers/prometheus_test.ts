@@ -160,7 +160,7 @@ testUnless(
 );
 
 testUnless(
-  missingBlackboxExporter ?? missingCollectd ??
+  missingBlackboxExporter ?? await missingCollectd() ??
     await missingCommand("prometheus"),
   "prometheus.yml records the reading and its age, and alerts without a current reading",
   async () => {

@@ -3,8 +3,10 @@
 import { missingCommand } from "./machine.ts";
 import { output } from "./process.ts";
 
-/** The reason to skip a test if Chromium is not installed. */
-export const missingBrowser = await missingCommand("chromium");
+/** Returns the reason to skip a test if Chromium is not installed. */
+export function missingBrowser(): Promise<string | undefined> {
+  return missingCommand("chromium");
+}
 
 /** Opens a page in Chromium, and returns the HTML that it shows. */
 export async function dumpPage(url: string): Promise<string> {

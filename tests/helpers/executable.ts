@@ -6,9 +6,10 @@ import { type Output, output, type ProcessOptions } from "./process.ts";
 
 const COMPILER = Deno.env.get("DENO_COMPILER") || Deno.execPath();
 
-/** The version of Deno that compiles the executables. */
-export const COMPILER_VERSION = (await output(COMPILER, ["--version"]))
-  .stdout.split(" ")[1]!;
+/** Returns the version of Deno that compiles the executables. */
+export async function compilerVersion(): Promise<string> {
+  return (await output(COMPILER, ["--version"])).stdout.split(" ")[1]!;
+}
 
 /** Compiles the executable for a processor into a folder, as users do. */
 export function compile(

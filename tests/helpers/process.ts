@@ -5,13 +5,6 @@ import { DEADLINE_MS, delay, waitFor, within } from "./wait.ts";
 /** How long a command may take, in case one that should exit keeps running. */
 const COMMAND_DEADLINE_MS = 120_000;
 
-// The tests only use servers on this machine, and never a proxy
-for (const name of ["NO_PROXY", "no_proxy"]) {
-  const others = Deno.env.get(name)?.split(",") ?? [];
-  const hosts = new Set([...others, "127.0.0.1", "::1", "localhost"]);
-  Deno.env.set(name, [...hosts].join(","));
-}
-
 /** The result of a process. */
 export interface Output {
   code: number;

@@ -1,18 +1,23 @@
 // Starts the program as its users do.
 
 import { exchange, LAST_GET } from "./network.ts";
-import { output, Process, type ProcessOptions } from "./process.ts";
+import { Process, type ProcessOptions } from "./process.ts";
 
-/** The Deno flags that `deno task start` uses. */
-export const DENO_FLAGS =
-  (await output(Deno.execPath(), ["task", "-q", "_service_flags"]))
-    .stdout.trim().split(/\s+/);
+let denoFlags: string[] | undefined;
+
+/** Returns the Deno flags that `deno task start` uses. */
+export function getDenoFlags(): string[] {
+  if (denoFlags) return denoFlags;
+  const args = ["task", "-q", "_service_flags"];
+  const { stdout } = new Deno.Command(Deno.execPath(), { args }).outputSync();
+  return denoFlags = new TextDecoder().decode(stdout).trim().split(/\s+/);
+}
 
 /** An executable to test instead of the sources. */
 const EXECUTABLE = Deno.env.get("DATASENSOR_EXECUTABLE");
 
 /**
- * Returns the command that runs the program, as {@linkcode output} takes it.
+ * Returns the command that runs the program, as {@linkcode Process} takes it.
  *
  * @param flags More flags for Deno.
  */
@@ -23,7 +28,7 @@ export function programCommand(
   if (EXECUTABLE) return [EXECUTABLE, args];
   return [Deno.execPath(), [
     "run",
-    ...DENO_FLAGS,
+    ...getDenoFlags(),
     ...flags,
     "main.ts",
     ...args,
@@ -44,7 +49,7 @@ export const WITH_FULL_STDERR = `
   dd if=/dev/zero of=/dev/fd/3 bs=4096 oflag=nonblock 2>/dev/null
   exec "$@" 2>&3 3>&-`;
 
-/** The running program. */
+/** A process that runs the program, directly or through other commands. */
 export class Program extends Process {
   /** Starts it on a free port and waits until it listens. */
   static async start(
@@ -59,11 +64,6 @@ export class Program extends Process {
     await program.waitUntilListening();
     stack.move(); // the caller disposes of it
     return program;
-  }
-
-  /** Starts a command whose standard output is appended to a file. */
-  static appendingTo(file: string, command: string[]): Program {
-    return new Program("sh", ["-c", 'exec "$@" >>"$0"', file, ...command]);
   }
 
   /** The addresses that the start report lists. */

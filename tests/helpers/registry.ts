@@ -3,16 +3,17 @@
 import { createHash } from "node:crypto";
 import { STATUS_TEXT } from "@std/http/status";
 
-const LOG = await Deno.readTextFile(".tools/std/log.ts");
-
-/** The modules of each package that the program uses. */
-const MODULES: Record<string, Record<string, string>> = {
-  "@std/assert": { ".": "" }, // only downloaded
-  "@std/http": {
-    "./status": `export const STATUS_TEXT = ${JSON.stringify(STATUS_TEXT)};`,
-  },
-  "@std/log": { "./base-handler": LOG, "./logger": LOG },
-};
+/** Reads the modules of each package that the program uses. */
+async function readModules(): Promise<Record<string, Record<string, string>>> {
+  const log = await Deno.readTextFile(".tools/std/log.ts");
+  return {
+    "@std/assert": { ".": "" }, // only downloaded
+    "@std/http": {
+      "./status": `export const STATUS_TEXT = ${JSON.stringify(STATUS_TEXT)};`,
+    },
+    "@std/log": { "./base-handler": log, "./logger": log },
+  };
+}
 
 /** Answers a request for a path. */
 export type Answer = (path: string) => Response | Promise<Response>;
@@ -25,12 +26,13 @@ export type Answer = (path: string) => Response | Promise<Response>;
  */
 export async function createPackages() {
   const files = new Map<string, string>();
+  const modules = await readModules();
   const lock = JSON.parse(await Deno.readTextFile("deno.lock"));
   for (const id of Object.keys(lock.jsr)) {
     const [, name, version] = id.match(/(.+)@(.+)/)!;
     const manifest: Record<string, unknown> = {};
     const exports: Record<string, string> = {};
-    for (const [entry, text] of Object.entries(MODULES[name!] ?? {})) {
+    for (const [entry, text] of Object.entries(modules[name!] ?? {})) {
       const path = `/${entry.slice(2) || "mod"}.ts`;
       const checksum = `sha256-${sha256(text)}`;
       manifest[path] = { size: text.length, checksum };

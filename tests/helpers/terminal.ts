@@ -1,46 +1,40 @@
-// Runs a program on its own terminal, with script(1).
+// Runs commands on a terminal of their own, with script(1).
 
 import { missingCommand } from "./machine.ts";
-import { Program } from "./program.ts";
+import type { Process } from "./process.ts";
 
-/** The reason to skip a test if script(1) cannot run. */
-export const missingTerminal = Deno.build.os === "linux"
-  ? await missingCommand("script")
-  : "script(1) has other flags here";
+/** Returns the reason to skip a test if script(1) cannot run. */
+export async function missingTerminal(): Promise<string | undefined> {
+  if (Deno.build.os !== "linux") return "script(1) has other flags here";
+  return await missingCommand("script");
+}
 
-/** The program on a terminal. Its exit code is that of the command. */
-export class Terminal extends Program {
-  /**
-   * Runs a command on a terminal, which first shows the process id. Writing to
-   * the process presses keys.
-   *
-   * @param redirection Shell redirections of streams away from the terminal.
-   */
-  constructor(
-    command: string[],
-    redirection = "",
-    env: Record<string, string> = {},
-  ) {
-    const words = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`);
-    super("script", [
-      "-qec",
-      // Lines end with LF and no key is echoed, as without a terminal
-      `stty -echo -onlcr; echo $$; exec ${words.join(" ")} ${redirection}`,
-      "/dev/null",
-    ], {
-      env: { SHELL: "/bin/sh", ...env },
-      killGroup: true,
-      hasInput: true,
-    });
-  }
+/**
+ * Returns the arguments of a {@linkcode Process} that runs a command on a terminal
+ * and has its exit code. It first shows the command's process id. Writing to it
+ * presses keys, and killing it closes the terminal.
+ *
+ * @param redirection Shell redirections of streams away from the terminal.
+ */
+export function onTerminal(
+  command: string[],
+  redirection = "",
+  env: Record<string, string> = {},
+): ConstructorParameters<typeof Process> {
+  const words = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`);
+  return ["script", [
+    "-qec",
+    // Lines end with LF and no key is echoed, as without a terminal
+    `stty -echo -onlcr; echo $$; exec ${words.join(" ")} ${redirection}`,
+    "/dev/null",
+  ], {
+    env: { SHELL: "/bin/sh", ...env },
+    killGroup: true,
+    hasInput: true,
+  }];
+}
 
-  /** The process id of the command on the terminal. */
-  get childPid(): number {
-    return parseInt(this.stdout);
-  }
-
-  /** Closes the terminal, as closing its window would. */
-  close(): void {
-    this.kill("SIGKILL");
-  }
+/** Returns the process id of the command on a terminal. */
+export function pidOnTerminal({ stdout }: Process): number {
+  return parseInt(stdout);
 }

@@ -3,7 +3,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import project from "../../deno.json" with { type: "json" };
 import { isTooOld } from "../../.tools/oldest_deno.ts";
-import { compile, COMPILER_VERSION } from "../helpers/executable.ts";
+import { compile, compilerVersion } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
 import {
   missingAddress,
@@ -14,7 +14,7 @@ import {
 } from "../helpers/machine.ts";
 import { get } from "../helpers/network.ts";
 import { output, Process } from "../helpers/process.ts";
-import { DENO_FLAGS, Program, programCommand } from "../helpers/program.ts";
+import { getDenoFlags, Program, programCommand } from "../helpers/program.ts";
 
 const folder = await Folder.create();
 globalThis.addEventListener("unload", () => folder.remove());
@@ -35,6 +35,7 @@ function lastLine(text: string): string {
   return text.trim().split("\n").at(-1)!;
 }
 
+const version = await compilerVersion();
 const executables = await Promise.all([prepare("aarch64"), prepare("x86_64")]);
 
 for (const { processor, run, cannotRun } of executables) {
@@ -145,12 +146,12 @@ testUnless(
     assertEquals(sums[1], sums[0], stderr);
     const { size } = await Deno.stat(file);
     const report = [`${made}: ${size} bytes`, `SHA-256 ${sums[0]}`];
-    if (DENO_FLAGS.some((flag) => flag.startsWith("--import-map"))) {
+    if (getDenoFlags().some((flag) => flag.startsWith("--import-map"))) {
       report.push("Compiled with substitutes for @std from npm and .tools/std");
     }
     assertEquals(stdout, `${report.join("\n")}\n`);
-    const warning = `With Deno ${COMPILER_VERSION}, the service does not`;
-    assertEquals(stderr.includes(warning), isTooOld(COMPILER_VERSION), stderr);
+    const warning = `With Deno ${version}, the service does not`;
+    assertEquals(stderr.includes(warning), isTooOld(version), stderr);
   },
 );
 
@@ -170,8 +171,8 @@ const full = "an executable runs while its standard error is full";
 testProgram(full, "stderr_test.ts", "stops while");
 
 const flood = "an executable answers while clients hold all connections";
-if (isTooOld(COMPILER_VERSION)) {
-  skip(flood, `it is compiled with Deno ${COMPILER_VERSION}, which is too old`);
+if (isTooOld(version)) {
+  skip(flood, `it is compiled with Deno ${version}, which is too old`);
 } else {
   testProgram(flood, "flood_test.ts", "the program answers");
 }

@@ -5,7 +5,7 @@ import config from "../../deno.json" with { type: "json" };
 import { Folder } from "../helpers/files.ts";
 import { testUnless } from "../helpers/machine.ts";
 import { freePort, get } from "../helpers/network.ts";
-import { output, type ProcessOptions } from "../helpers/process.ts";
+import { output, Process, type ProcessOptions } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
 import { type Answer, createPackages, Registry } from "../helpers/registry.ts";
 import { delay, waitFor } from "../helpers/wait.ts";
@@ -147,14 +147,15 @@ testFallback("after one request, without an update check", async () => {
   const run = (proxy: Registry, ...args: string[]) => {
     const words = ["-u", "DENO_NO_UPDATE_CHECK", Deno.execPath(), ...args];
     const env = { ...clone.env, HTTPS_PROXY: proxy.url, JSR_URL: "" };
-    return new Program("env", words, { ...clone, env });
+    return ["env", words, { ...clone, env }] as const;
   };
-  await using service = run(clone.registry, "task", "start", "--port", "0");
+  const task = run(clone.registry, "task", "start", "--port", "0");
+  await using service = new Program(...task);
   await service.waitUntilListening();
   // Once Deno itself has looked for updates, the task would have looked, too
   await using other = new Registry(refuse);
   const bare = ["run", "--allow-net", "tests/measure/bare_server.ts", "0"];
-  await using _program = run(other, ...bare);
+  await using _bareServer = new Process(...run(other, ...bare));
   await waitFor(() => other.requests > 0);
   assertEquals(clone.registry.requests, 1);
 });

@@ -58,7 +58,8 @@ testUnless(
   async () => {
     const port = freePort(); // the start report cannot be read
     const run = programCommand(["--port", String(port)]).flat();
-    await using program = Program.appendingTo("/dev/full", run);
+    const args = ["-c", 'exec "$@" >/dev/full', "sh", ...run];
+    await using program = new Program("sh", args);
     await program.waitFor(() => request(port, 1).then(() => true, () => false));
     assertEquals(await request(port, 500), 500);
     assertEquals((await program.stop()).code, 0);

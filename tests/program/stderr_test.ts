@@ -6,7 +6,7 @@ import project from "../../deno.json" with { type: "json" };
 import { cancel, Http2Connection, request } from "../helpers/http2.ts";
 import { output } from "../helpers/process.ts";
 import {
-  DENO_FLAGS,
+  getDenoFlags,
   Program,
   programCommand,
   WITH_FULL_STDERR,
@@ -37,7 +37,7 @@ Deno.test("the program answers and stops while its standard error is full", () =
 Deno.test("the program answers and stops in `deno task dev` while its standard error is full", () => {
   // The command itself, without deno task and its shell
   const words = project.tasks.dev.command
-    .replace("$(deno task -q _service_flags)", DENO_FLAGS.join(" "))
+    .replace("$(deno task -q _service_flags)", getDenoFlags().join(" "))
     .replace("deno run", `${Deno.execPath()} run`).split(" ");
   return attack(words);
 });

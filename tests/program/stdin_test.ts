@@ -6,7 +6,7 @@ import { missingFile, residentMemory, testUnless } from "../helpers/machine.ts";
 import { get } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
 import { Program, programCommand } from "../helpers/program.ts";
-import { missingTerminal, Terminal } from "../helpers/terminal.ts";
+import { missingTerminal, onTerminal } from "../helpers/terminal.ts";
 
 const ENDED = "WARN The input has ended: no new readings will arrive";
 const NOTHING = "The sensor has sent no reading yet";
@@ -104,11 +104,11 @@ for (const [input, redirection, reading] of INPUTS) {
 }
 
 testUnless(
-  missingTerminal,
+  await missingTerminal(),
   "the program serves a line typed on a terminal",
   async () => {
     const run = programCommand(["--port", "0", "--stdin"]).flat();
-    await using program = new Terminal(run);
+    await using program = new Program(...onTerminal(run));
     await program.waitUntilListening();
     await program.write("21.5\r");
     await waitForReading(program, "21.5");

@@ -11,11 +11,21 @@ import {
   waitUntilClosed,
 } from "../helpers/network.ts";
 import { Program, programCommand } from "../helpers/program.ts";
-import { missingTerminal, Terminal } from "../helpers/terminal.ts";
+import {
+  missingTerminal,
+  onTerminal,
+  pidOnTerminal,
+} from "../helpers/terminal.ts";
 import { waitFor } from "../helpers/wait.ts";
 
+const missing = await missingTerminal();
 const RUN = programCommand(["--port", "0"]).flat();
 const WARNING = "WARN The input has ended: no new readings will arrive";
+
+/** Starts the program, or a command that runs it, on a terminal. */
+function startOnTerminal(...args: Parameters<typeof onTerminal>): Program {
+  return new Program(...onTerminal(...args));
+}
 
 const COLORS: [does: string, NO_COLOR: string, expected: string][] = [
   ["colors its warnings on a terminal", "", `\x1b[33m${WARNING}\x1b[0m`],
@@ -23,26 +33,26 @@ const COLORS: [does: string, NO_COLOR: string, expected: string][] = [
 ];
 
 for (const [does, NO_COLOR, expected] of COLORS) {
-  testUnless(missingTerminal, `the program ${does}`, async () => {
+  testUnless(missing, `the program ${does}`, async () => {
     const run = [...RUN, "--stdin"];
-    await using program = new Terminal(run, "</dev/null", { NO_COLOR });
+    await using program = startOnTerminal(run, "</dev/null", { NO_COLOR });
     assertEquals(await program.waitForLines(1), [expected]);
   });
 }
 
 testUnless(
-  missingTerminal,
+  missing,
   "the program colors nothing in a file, even if a terminal started it",
   async () => {
     using folder = await Folder.create();
     const log = `${folder.path}/log`;
     const run = [...RUN, "--stdin"];
     const redirection = `</dev/null >'${log}'`;
-    await using terminal = new Terminal(run, redirection, { NO_COLOR: "" });
-    await terminal.portIn(log);
+    await using program = startOnTerminal(run, redirection, { NO_COLOR: "" });
+    await program.portIn(log);
     const warning = async () =>
       (await Deno.readTextFile(log)).match(/.*WARN.*/)?.[0];
-    await terminal.waitFor(async () => await warning() !== undefined);
+    await program.waitFor(async () => await warning() !== undefined);
     assertEquals(await warning(), WARNING);
   },
 );
@@ -56,11 +66,11 @@ async function sendRequests(port: number): Promise<void> {
 }
 
 testUnless(
-  missingTerminal,
+  missing,
   "`deno task start` shuts down cleanly after Ctrl+C, although it arrives twice",
   async () => {
     const run = [Deno.execPath(), "task", "-q", "start", "--port", "0"];
-    await using program = new Terminal(run);
+    await using program = startOnTerminal(run);
     await program.waitUntilListening();
     await sendRequests(program.port);
     await program.write("\x03");
@@ -70,16 +80,17 @@ testUnless(
 );
 
 testUnless(
-  missingTerminal,
+  missing,
   "the program shuts down cleanly on SIGHUP if its standard output is a terminal",
   async () => {
-    await using program = new Terminal(RUN, "</dev/null 2>/dev/null");
+    await using program = startOnTerminal(RUN, "</dev/null 2>/dev/null");
     await program.waitUntilListening();
     using _halfBody = await open(program.port, HALF_BODY);
     await program.waitForLines(1);
     await sendRequests(program.port);
     // Repeated while the program waits for the body
-    const { code } = await program.signalUntilExit("SIGHUP", program.childPid);
+    const pid = pidOnTerminal(program);
+    const { code } = await program.signalUntilExit("SIGHUP", pid);
     assertEquals(code, 0);
     assertEquals(program.lines.length, 1 + REQUESTS);
   },
@@ -105,15 +116,15 @@ const STREAMS = { input: "2>&1", error: "</dev/null" };
 
 for (const [stream, redirection] of Object.entries(STREAMS)) {
   testUnless(
-    missingTerminal,
+    missing,
     `the program shuts down cleanly when the terminal of its standard ${stream} is closed`,
     async () => {
       using folder = await Folder.create();
       const log = `${folder.path}/log`;
-      await using terminal = new Terminal(RUN, `>'${log}' ${redirection}`);
-      const port = await terminal.portIn(log);
+      await using program = startOnTerminal(RUN, `>'${log}' ${redirection}`);
+      const port = await program.portIn(log);
       await sendRequests(port);
-      terminal.close();
+      program.kill("SIGKILL");
       await waitUntilClosed(port);
       await waitForLines(log, REQUESTS);
     },
@@ -121,18 +132,18 @@ for (const [stream, redirection] of Object.entries(STREAMS)) {
 }
 
 testUnless(
-  missingTerminal ?? await missingCommand("nohup"),
+  missing ?? await missingCommand("nohup"),
   "the program keeps running under nohup when its terminal is closed",
   async () => {
     using folder = await Folder.create();
     const log = `${folder.path}/log`;
-    await using terminal = new Terminal(["nohup", ...RUN], `>'${log}' 2>&1`);
-    const port = await terminal.portIn(log);
+    await using program = startOnTerminal(["nohup", ...RUN], `>'${log}' 2>&1`);
+    const port = await program.portIn(log);
     await sendRequests(port);
-    terminal.close();
-    await terminal.ended;
+    program.kill("SIGKILL");
+    await program.ended;
     await sendRequests(port);
-    Deno.kill(terminal.childPid, "SIGTERM");
+    Deno.kill(pidOnTerminal(program), "SIGTERM");
     await waitForLines(log, 2 * REQUESTS);
   },
 );
