@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Makes the images of the emulated boards, from Debian's packages: a disk with
-# Debian for arm64, and for each page size a kernel and its initial RAM disk.
+# Makes the images of the emulated boards, from Debian's packages: for each, a disk
+# with a release of Debian for arm64, a kernel and its initial RAM disk.
 #
-# Usage: image.sh FOLDER SUITE SIZE=KERNEL-PACKAGE...
+# Usage: image.sh FOLDER RELEASE=KERNEL-PACKAGE...
 set -euo pipefail
-folder=$(realpath "$1") suite=$2
-shift 2
+folder=$(realpath "$1")
+shift
 recipe=$(realpath "$(dirname "$0")")
 work=$(mktemp -d -p "$folder")
 binfmt=/proc/sys/fs/binfmt_misc
@@ -31,11 +31,13 @@ register_emulator() {
 }
 
 install_debian() {
-  local packages=curl,dbus,iproute2,openssh-server,procps,sudo,systemd,systemd-sysv,udev
+  local release=$1 root=$work/$1/root log=$work/$1.log
+  local packages=curl,dbus,iproute2,openssh-server,procps,python3,sudo,systemd,systemd-sysv,udev
   debootstrap --arch=arm64 --variant=minbase --include=$packages \
-    "$suite" "$work/root" >"$work/log" || { tail -20 "$work/log"; return 1; }
-  rm -rf "$work"/root/var/{cache/apt,lib/apt/lists}/*
-  configure_debian "$work/root"
+    "$release" "$root" >"$log" || { tail -20 "$log"; return 1; }
+  rm -rf "$root"/var/{cache/apt,lib/apt/lists}/*
+  configure_debian "$root"
+  mke2fs -q -t ext4 -d "$root" "$folder/disk-$release.ext4" 1500M
 }
 
 # Configures the board as the guide expects it: on a network, with a user who can
@@ -64,20 +66,20 @@ END
 }
 
 # Unpacks a kernel, and makes an initial RAM disk with the drivers of the
-# emulated disk and network card.
+# emulated disk, network card and 1-Wire bus.
 install_kernel() {
-  local size=$1 package=$2 kernel=$work/$1 initrd=$work/initrd-$1 version
+  local release=$1 package=$2 kernel=$work/$1/kernel initrd=$work/$1/initrd version
   mkdir -p "$kernel" "$initrd"/{bin,dev,modules,proc,root}
   (cd "$kernel" && apt-get -qq -o APT::Sandbox::User=root \
     download "$package:arm64" busybox-static:arm64)
   for file in "$kernel"/*.deb; do dpkg -x "$file" "$kernel"; done
-  cp "$kernel"/boot/vmlinuz-* "$folder/vmlinuz-$size"
+  cp "$kernel"/boot/vmlinuz-* "$folder/vmlinuz-$release"
   cp "$kernel/bin/busybox" "$initrd/bin"
   cp "$recipe/init" "$initrd/init"
 
   version=$(ls "$kernel/lib/modules")
   depmod -b "$kernel" "$version"
-  for module in virtio_pci virtio_blk ext4 virtio_net autofs4; do
+  for module in virtio_pci virtio_blk ext4 virtio_net autofs4 wire; do
     modprobe -d "$kernel" -S "$version" --show-depends $module
   done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' |
     while read -r file; do
@@ -86,14 +88,18 @@ install_kernel() {
     done
   find "$initrd/modules" -name '*.xz' -exec xz -d {} +
   (cd "$initrd" && find . | cpio --quiet -o -H newc | gzip -1) \
-    >"$folder/initrd-$size"
+    >"$folder/initrd-$release"
 }
 
-for kernel in "$@"; do
-  echo "Unpacking ${kernel#*=}"
-  install_kernel "${kernel%%=*}" "${kernel#*=}"
+for board in "$@"; do
+  echo "Unpacking ${board#*=}"
+  install_kernel "${board%%=*}" "${board#*=}"
 done
-echo "Installing Debian ($suite) for arm64, which takes two to four minutes"
+echo "Installing Debian for arm64: ${*%%=*}, which takes about six minutes"
 register_emulator
-install_debian
-mke2fs -q -t ext4 -d "$work/root" "$folder/disk.ext4" 1G
+installations=()
+for board in "$@"; do
+  install_debian "${board%%=*}" &
+  installations+=($!)
+done
+for installation in "${installations[@]}"; do wait "$installation"; done

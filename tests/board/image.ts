@@ -6,16 +6,19 @@
 import { missingCommand } from "../helpers/machine.ts";
 import { output } from "../helpers/process.ts";
 
-/** The size of a board's memory pages, as written in file names. */
-export type PageSize = "4k" | "16k";
+/** The releases of Debian on the boards. */
+const RELEASES = ["bookworm", "trixie"] as const;
 
-/** The release of Debian on the boards. */
-const SUITE = Deno.env.get("DATASENSOR_BOARD_SUITE") || "bookworm";
+/** A release of Debian on a board. */
+export type Release = typeof RELEASES[number];
 
-/** Packages that depend on the newest kernel; apt may know only some. */
-const KERNELS: Record<PageSize, string[]> = {
-  "4k": ["linux-image-arm64"],
-  "16k": ["linux-image-arm64-16k", "linux-image-6.12-arm64-16k"],
+/**
+ * Packages that depend on the newest kernel; apt may know only some. That of
+ * trixie has memory pages of 16 KB, that of bookworm 4 KB.
+ */
+const KERNELS: Record<Release, string[]> = {
+  bookworm: ["linux-image-arm64"],
+  trixie: ["linux-image-arm64-16k", "linux-image-6.12-arm64-16k"],
 };
 
 /** The commands that make and boot an image. */
@@ -39,15 +42,15 @@ export async function missingImage(): Promise<string | undefined> {
     const missing = await missingCommand(command);
     if (missing) return missing;
   }
-  for (const size of ["4k", "16k"] as const) {
-    if (await findKernel(size)) continue;
-    return `apt does not know ${KERNELS[size].at(-1)}:arm64`;
+  for (const release of RELEASES) {
+    if (await findKernel(release)) continue;
+    return `apt does not know ${KERNELS[release].at(-1)}:arm64`;
   }
 }
 
 /** Returns the name of the newest kernel package that apt knows. */
-async function findKernel(size: PageSize): Promise<string | undefined> {
-  for (const name of KERNELS[size]) {
+async function findKernel(release: Release): Promise<string | undefined> {
+  for (const name of KERNELS[release]) {
     const { stdout } = await output("apt-cache", ["depends", `${name}:arm64`]);
     const [, kernel] = stdout.match(/Depends: (linux-image-[^:\s]+)/) ?? [];
     if (kernel) return kernel;
@@ -56,33 +59,32 @@ async function findKernel(size: PageSize): Promise<string | undefined> {
 
 /** Returns the folder with the images, which it makes if they are missing. */
 export async function getImages(): Promise<string> {
-  const kernels = [
-    `4k=${await findKernel("4k")}`,
-    `16k=${await findKernel("16k")}`,
-  ];
+  const boards = await Promise.all(
+    RELEASES.map(async (name) => `${name}=${await findKernel(name)}`),
+  );
   const home = Deno.env.get("HOME");
   const caches = Deno.env.get("XDG_CACHE_HOME") || `${home}/.cache`;
   const cache = `${caches}/datasensor-board`;
-  const name = `${SUITE}-${await digest(...kernels)}`;
-  if (!await exists(`${cache}/${name}`)) await makeImages(cache, name, kernels);
+  const name = await digest(...boards);
+  if (!await exists(`${cache}/${name}`)) await makeImages(cache, name, boards);
   return `${cache}/${name}`;
 }
 
-/** Makes the images, and removes older ones of the same release. */
+/** Makes the images, and removes older ones. */
 async function makeImages(
   cache: string,
   name: string,
-  kernels: string[],
+  boards: string[],
 ): Promise<void> {
   await Deno.mkdir(cache, { recursive: true });
-  const prefix = `${SUITE}-unfinished-`;
+  const prefix = "unfinished-";
   const unfinished = await Deno.makeTempDir({ dir: cache, prefix });
   const { success } = await new Deno.Command(RECIPE[0]!, {
-    args: [unfinished, SUITE, ...kernels],
+    args: [unfinished, ...boards],
   }).spawn().status;
   if (success) await Deno.rename(unfinished, `${cache}/${name}`);
   for await (const entry of Deno.readDir(cache)) {
-    if (!entry.name.startsWith(`${SUITE}-`) || entry.name === name) continue;
+    if (entry.name === name) continue;
     await Deno.remove(`${cache}/${entry.name}`, { recursive: true });
   }
   if (!success) throw new Error(`${RECIPE[0]} failed`);
