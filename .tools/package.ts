@@ -19,11 +19,8 @@ const TREE = ".board/package";
 /** Files that become examples, since they are for other machines. */
 const EXAMPLES = [".board/consumers", ".board/avahi.service"];
 
-/** Debian's names of the processors. */
-const ARCHITECTURES: Record<string, string> = {
-  aarch64: "arm64",
-  x86_64: "amd64",
-};
+/** Debian's name of each processor. */
+const ARCHITECTURES = new Map([["aarch64", "arm64"], ["x86_64", "amd64"]]);
 
 await runTool(async () => {
   const { values: options } = parseArgs({
@@ -35,7 +32,7 @@ await runTool(async () => {
     },
   });
   const { target, "output-dir": outputDir } = options;
-  const architecture = ARCHITECTURES[target];
+  const architecture = ARCHITECTURES.get(target);
   if (!architecture) throw new Error(`Unknown target "${target}"`);
   const name = `datasensor_${project.version}_${architecture}.deb`;
   console.error(`Making ${outputDir}/${name} with Deno ${Deno.version.deno}`);

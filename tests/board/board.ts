@@ -4,12 +4,14 @@ import { Folder } from "../helpers/files.ts";
 import { freePort } from "../helpers/network.ts";
 import { type Output, output, Process } from "../helpers/process.ts";
 import { delay, waitFor } from "../helpers/wait.ts";
-import type { PageSize } from "./image.ts";
+import type { Release } from "./image.ts";
 
 /** A kind of board. */
 export interface BoardKind {
+  release: Release;
   cpu: string;
-  pages: PageSize;
+  /** The size of its memory pages, as in the guide. */
+  pages: "4 KB" | "16 KB";
   /** Whether the kernel can limit the memory of a unit. */
   memoryController: boolean;
 }
@@ -55,13 +57,13 @@ export class Board implements AsyncDisposable {
       .map(([inner, outer]) => `hostfwd=tcp:127.0.0.1:${outer}-:${inner}`);
     const machine = new Process("qemu-system-aarch64", [
       ...["-M", "virt", "-cpu", kind.cpu, "-smp", "2", "-m", "2048"],
-      ...["-kernel", `${images}/vmlinuz-${kind.pages}`],
-      ...["-initrd", `${images}/initrd-${kind.pages}`],
+      ...["-kernel", `${images}/vmlinuz-${kind.release}`],
+      ...["-initrd", `${images}/initrd-${kind.release}`],
       ...["-append", parameters],
       ...["-display", "none", "-monitor", "none", "-serial", "stdio"],
       // Changes to its disk are lost when it is switched off
       "-drive",
-      `file=${images}/disk.ext4,format=raw,if=none,id=disk,snapshot=on`,
+      `file=${images}/disk-${kind.release}.ext4,format=raw,if=none,id=disk,snapshot=on`,
       ...["-device", "virtio-blk-pci,drive=disk"],
       "-nic",
       `user,model=virtio-net-pci,restrict=on,${forwards.join()}`,

@@ -3,8 +3,9 @@
 
 import { followGuide } from "./follow_guide.ts";
 
-followGuide("with pages of 16 KB and without the memory controller", {
+followGuide("with Debian 13, pages of 16 KB and no memory controller", {
+  release: "trixie",
   cpu: "cortex-a76",
-  pages: "16k",
+  pages: "16 KB",
   memoryController: false,
 });

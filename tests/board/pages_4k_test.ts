@@ -2,8 +2,9 @@
 
 import { followGuide } from "./follow_guide.ts";
 
-followGuide("with pages of 4 KB and the memory controller", {
+followGuide("with Debian 12, pages of 4 KB and the memory controller", {
+  release: "bookworm",
   cpu: "cortex-a72",
-  pages: "4k",
+  pages: "4 KB",
   memoryController: true,
 });
