@@ -2,7 +2,6 @@
 
 import type { Handler } from "./handler.ts";
 import { memoizeLast } from "./memoize_last.ts";
-import { requestTarget } from "./request_target.ts";
 
 const MAX_LOGGED_CHARACTERS = 1000; // longer methods and targets are truncated
 
@@ -29,10 +28,8 @@ export function withAccessLog(
   handler: Handler,
   log: (line: string) => void,
   timestamp: () => string = createTimestamp(),
-): (request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>) => Response {
-  return (request, info) => {
-    const client = info.remoteAddr.hostname; // unavailable after a disconnect
-    const target = requestTarget(request);
+): (request: Request, target: string | undefined, client: string) => Response {
+  return (request, target, client) => {
     let status = 500;
     try {
       const response = handler(request, target);

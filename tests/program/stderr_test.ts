@@ -4,7 +4,6 @@
 import { assertEquals } from "@std/assert";
 import project from "../../deno.json" with { type: "json" };
 import { cancel, Http2Connection, request } from "../helpers/http2.ts";
-import { output } from "../helpers/process.ts";
 import {
   getDenoFlags,
   Program,
@@ -40,10 +39,4 @@ Deno.test("the program answers and stops in `deno task dev` while its standard e
     .replace("$(deno task -q _service_flags)", getDenoFlags().join(" "))
     .replace("deno run", `${Deno.execPath()} run`).split(" ");
   return attack(words);
-});
-
-Deno.test("the program rejects invalid flags while its standard error is full", async () => {
-  const run = programCommand(["--foo"]).flat();
-  const result = await output("sh", ["-c", WITH_FULL_STDERR, "sh", ...run]);
-  assertEquals(result, { code: 2, signal: null, stdout: "", stderr: "" });
 });

@@ -13,33 +13,36 @@ const failWith = (statement: string) =>
     ${statement};
   });`);
 
-const STATEMENTS = {
-  "an uncaught error": "setTimeout(() => { throw error; })",
-  "an unhandled rejection": "Promise.reject(error)",
-};
+/** What fails, where standard error goes, and what follows the access log. */
+const CASES: [what: string, statement: string, script: string, rest: RegExp][] =
+  [
+    [
+      "an uncaught error",
+      "setTimeout(() => { throw error; })",
+      'exec "$@" 2>&1',
+      /^TypeError: Unforeseen\n +at /,
+    ],
+    [
+      "an unhandled rejection while standard error is full",
+      "Promise.reject(error)",
+      WITH_FULL_STDERR,
+      /^$/,
+    ],
+  ];
 
-/** Where standard error goes, and what follows the access log lines. */
-const CASES: [stderr: string, script: string, flag: string, rest: RegExp][] = [
-  ["read", 'exec "$@" 2>&1', "--debug", /^TypeError: Unforeseen\n +at /],
-  ["read", 'exec "$@" 2>&1', "--no-debug", /^TypeError: Unforeseen$/],
-  ["full", WITH_FULL_STDERR, "--debug", /^$/],
-];
-
-for (const [kind, statement] of Object.entries(STATEMENTS)) {
-  for (const [stderr, script, flag, rest] of CASES) {
-    Deno.test(`the program logs every line and exits with 1 after ${kind} with ${flag} (standard error is ${stderr})`, async () => {
-      await using program = await Program.start(["--stdin", flag], {
-        wrap: ["sh", "-c", script, "sh"],
-        flags: [failWith(statement)],
-        hasInput: true, // a pending read
-      });
-      const isAll = (text: string) => text.split("HTTP/1.1 503").length > COUNT;
-      await exchange(program.port, GET.repeat(COUNT), isAll);
-      program.kill("SIGUSR1");
-      assertEquals((await program.waitForEnd()).code, 1);
-      const isAccessLine = (line: string) => line.endsWith(" 503 -");
-      assertEquals(program.lines.filter(isAccessLine).length, COUNT);
-      assertMatch(program.lines.slice(COUNT).join("\n"), rest);
+for (const [what, statement, script, rest] of CASES) {
+  Deno.test(`the program logs every line and exits with 1 after ${what}`, async () => {
+    await using program = await Program.start(["--stdin"], {
+      wrap: ["sh", "-c", script, "sh"],
+      flags: [failWith(statement)],
+      hasInput: true, // a pending read
     });
-  }
+    const isAll = (text: string) => text.split("HTTP/1.1 503").length > COUNT;
+    await exchange(program.port, GET.repeat(COUNT), isAll);
+    program.kill("SIGUSR1");
+    assertEquals((await program.waitForEnd()).code, 1);
+    const isAccessLine = (line: string) => line.endsWith(" 503 -");
+    assertEquals(program.lines.filter(isAccessLine).length, COUNT);
+    assertMatch(program.lines.slice(COUNT).join("\n"), rest);
+  });
 }

@@ -1,4 +1,4 @@
-// The signals that stop the program.
+// What stops the program: a signal of the system, or an uncaught error.
 
 import { delay } from "./delay.ts";
 
@@ -23,5 +23,20 @@ export function stopSignal(): AbortSignal {
   const hasTerminal = [Deno.stdin, Deno.stdout, Deno.stderr]
     .some((stream) => stream.isTerminal());
   Deno.addSignalListener("SIGHUP", hasTerminal ? onSignal : () => {});
+  return controller.signal;
+}
+
+/**
+ * Returns an AbortSignal that an uncaught error aborts, to shut the service down.
+ * Without it, Deno would exit at once and lose the buffered log lines.
+ */
+export function uncaughtErrorSignal(): AbortSignal {
+  const controller = new AbortController();
+  const abort = (event: Event, error: unknown) => {
+    event.preventDefault();
+    controller.abort(error);
+  };
+  addEventListener("error", (event) => abort(event, event.error));
+  addEventListener("unhandledrejection", (event) => abort(event, event.reason));
   return controller.signal;
 }

@@ -1,0 +1,94 @@
+// The program: arguments in, exit code out.
+
+import { withAccessLog } from "./access_log.ts";
+import { parseCommand } from "./command_line.ts";
+import type { Config } from "./config.ts";
+import { delay } from "./delay.ts";
+import { createHandler } from "./handler.ts";
+import { createLogger, withPriority } from "./logger.ts";
+import { requestTarget } from "./request_target.ts";
+import { createInputSensor } from "./sensor.ts";
+import { runServer } from "./server.ts";
+import { stopSignal, uncaughtErrorSignal } from "./signals.ts";
+import { ListenError } from "./startup.ts";
+
+const OUTPUT_TIMEOUT_MS = 900; // for the log, and again for an error message
+
+/** The parts of the process that tests replace. */
+export const PROCESS = {
+  stdin: Deno.stdin,
+  stdout: Deno.stdout,
+  stderr: Deno.stderr,
+  noColor: Deno.noColor,
+  stopSignal,
+  uncaughtErrorSignal,
+  runServer,
+};
+
+/**
+ * Does what the command line asks for.
+ *
+ * @returns The exit code: 0 (clean stop), 1 (failure) or 2 (invalid usage).
+ */
+export async function runProgram(
+  args: readonly string[],
+  process: typeof PROCESS = PROCESS,
+): Promise<number> {
+  const command = parseCommand(args);
+  if (command.kind === "serve") return await serve(command.config, process);
+  if (command.kind === "print") {
+    await print(process.stdout, command.text);
+    return 0;
+  }
+  const style = command.journal ? "journal" : "plain";
+  await print(process.stderr, withPriority(command.text, "ERROR", style));
+  return 2;
+}
+
+async function serve(config: Config, process: typeof PROCESS): Promise<number> {
+  const { stdin, stdout, stderr, noColor } = process;
+  const hasColor = stdout.isTerminal() && !noColor;
+  const style = config.journal ? "journal" : hasColor ? "color" : "plain";
+  const { logger, flush } = createLogger(
+    (bytes) => stdout.write(bytes),
+    config.debug ? "DEBUG" : "INFO",
+    style,
+  );
+  const reading = { json: JSON.stringify(config.message) };
+  const sensor = config.stdin
+    ? createInputSensor(stdin, config, logger)
+    : () => reading;
+  const handler = withAccessLog(
+    createHandler(sensor, config.cors),
+    (line) => logger.info(line),
+  );
+  const uncaught = process.uncaughtErrorSignal();
+  try {
+    await process.runServer(
+      config,
+      (request, { remoteAddr }) =>
+        handler(request, requestTarget(request), remoteAddr.hostname),
+      logger,
+      AbortSignal.any([process.stopSignal(), uncaught]),
+    );
+    uncaught.throwIfAborted();
+    await waitForOutput(flush());
+    return 0;
+  } catch (error) {
+    await waitForOutput(flush());
+    const text = error instanceof ListenError
+      ? error.message
+      : String(config.debug && error instanceof Error ? error.stack : error);
+    await print(stderr, withPriority(text, "ERROR", style));
+    return 1;
+  }
+}
+
+async function print(stream: typeof Deno.stdout, text: string): Promise<void> {
+  const bytes = new TextEncoder().encode(`${text}\n`);
+  await waitForOutput(stream.write(bytes).catch(() => {}));
+}
+
+async function waitForOutput(written: Promise<unknown>): Promise<void> {
+  await Promise.race([written, delay(OUTPUT_TIMEOUT_MS)]);
+}
