@@ -11,7 +11,8 @@ const stop = new AbortController();
  */
 export async function runTool(tool: () => Promise<void>): Promise<void> {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    Deno.addSignalListener(signal, () => stop.abort(`Stopped by ${signal}`));
+    const error = new Error(`Stopped by ${signal}`);
+    Deno.addSignalListener(signal, () => stop.abort(error));
   }
   try {
     await tool();
@@ -53,6 +54,7 @@ export async function run(
   const { success, stdout, stderr } = await new Deno.Command(command, {
     ...options,
     args,
+    env: { NO_COLOR: "1", ...options.env },
     signal: stop.signal,
   }).output();
   stop.signal.throwIfAborted();

@@ -6,8 +6,12 @@
 
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { VERSION } from "../src/command_line.ts";
 import { finish, run, runTool, withFolder } from "./build.ts";
+import { assertDenort, explainDownload } from "./denort.ts";
 import { fitsLargePages } from "./elf.ts";
+
+const deno = Deno.execPath();
 
 /** The files that `deno compile` needs. */
 const SOURCES = ["deno.json", "deno.lock", "main.ts", "src", ".tools/std"];
@@ -26,12 +30,17 @@ await runTool(async () => {
   const flags = options["deno-flags"].split(" ").filter(Boolean);
   const file = `${outputDir}/datasensor-${target}`;
   console.error(`Compiling ${file} with Deno ${Deno.version.deno}`);
+  const denort = Deno.env.get("DENORT_BIN");
+  if (denort) await assertDenort(denort, target);
   await withFolder(outputDir, async (folder) => {
     const output = await compile(folder, target, flags);
     if (target === "aarch64" && !fitsLargePages(await Deno.readFile(output))) {
       throw new Error(
         `The executable might crash where memory pages are larger than 4 KB, as on a Raspberry Pi 5: use another version of Deno than ${Deno.version.deno}`,
       );
+    }
+    if (Deno.build.os === "linux" && Deno.build.arch === target) {
+      await assertRuns(output);
     }
     await finish(output, file);
     if (fallbackFlags(flags).length > 0) {
@@ -58,14 +67,17 @@ async function compile(
     await copyFallback(fallback, env.DENO_DIR);
   }
   const output = `${folder}/datasensor-${target}`;
-  await deno([
+  const args = [
     "compile",
     "--no-code-cache", // which the executable would write into the board's /tmp
     ...flags,
     `--target=${target}-unknown-linux-gnu`,
     `--output=${output}`,
     "main.ts",
-  ], { cwd: folder, env });
+  ];
+  await run(deno, args, { cwd: folder, env }).catch((error) => {
+    throw explainDownload(error, target);
+  });
   return output;
 }
 
@@ -76,8 +88,8 @@ function fallbackFlags(flags: string[]): string[] {
 
 /** Copies the fallback's package into a cache in which its files get fixed times. */
 async function copyFallback(flags: string[], cache: string): Promise<void> {
-  await deno(["cache", ...flags, "main.ts"]);
-  const { denoDir, npmCache } = JSON.parse(await deno(["info", "--json"]));
+  await run(deno, ["cache", ...flags, "main.ts"]);
+  const { denoDir, npmCache } = JSON.parse(await run(deno, ["info", "--json"]));
   for await (const { name: registry } of Deno.readDir(npmCache)) {
     const path = `${registry}/deno-std`;
     const from = `${npmCache}/${path}`;
@@ -103,23 +115,14 @@ async function copy(from: string, to: string): Promise<void> {
   }
 }
 
-/**
- * Runs Deno and returns what it prints.
- *
- * @throws {Error} If it fails, with its message.
- */
-async function deno(
-  args: string[],
-  options?: Deno.CommandOptions,
-): Promise<string> {
-  try {
-    return await run(Deno.execPath(), args, options);
-  } catch (error) {
-    const [, denort] = String(error)
-      .match(/error sending request for url \(\S+\/(denort-[^.]+)/) ?? [];
-    if (!denort) throw error;
+/** Asserts that an executable for this machine runs. */
+async function assertRuns(file: string): Promise<void> {
+  const printed = await run(file, ["--version"])
+    .catch((error: Error) => error.message);
+  const [line] = printed.split("\n");
+  if (line !== VERSION) {
     throw new Error(
-      `Cannot download ${denort} for Deno ${Deno.version.deno}: set DENORT_BIN to a copy of it`,
+      `The executable should print "${VERSION}" for --version, but prints "${line}"`,
     );
   }
 }

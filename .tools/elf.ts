@@ -1,5 +1,5 @@
-// Checks whether an executable can run on every ARM kernel, whatever the size of
-// its memory pages.
+// Reads executables: for which processor one is, whether it is complete, and whether
+// it can run on every ARM kernel, whatever the size of its memory pages.
 
 /** The largest memory page of a 64-bit ARM processor. */
 const PAGE_BYTES = 64 * 1024;
@@ -33,13 +33,31 @@ export function fitsLargePages(bytes: Uint8Array): boolean {
   });
 }
 
+/** What the header of an ELF file says. */
+interface Header {
+  /** The number of its processor. */
+  machine: number;
+  /** Where its section headers end: denort ends with them. */
+  size: number;
+}
+
+/** Reads the header of a 64-bit, little-endian ELF file, undefined if it is none. */
+export function readHeader(bytes: Uint8Array): Header | undefined {
+  const view = viewElf(bytes);
+  if (!view) return;
+  const start = Number(view.getBigUint64(40, true)); // e_shoff
+  const size = view.getUint16(58, true); // e_shentsize
+  const count = view.getUint16(60, true); // e_shnum
+  return {
+    machine: view.getUint16(18, true), // e_machine
+    size: start + size * count,
+  };
+}
+
 /** Reads the program headers of an ELF file. */
 function readSegments(bytes: Uint8Array): Segment[] {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  // "\x7fELF", then the class (64-bit) and the byte order (little-endian)
-  if (view.getUint32(0) !== 0x7f454c46 || view.getUint16(4) !== 0x0201) {
-    throw new Error("Not a 64-bit, little-endian ELF file");
-  }
+  const view = viewElf(bytes);
+  if (!view) throw new Error("Not a 64-bit, little-endian ELF file");
   const start = Number(view.getBigUint64(32, true)); // e_phoff
   const size = view.getUint16(54, true); // e_phentsize
   const count = view.getUint16(56, true); // e_phnum
@@ -51,4 +69,13 @@ function readSegments(bytes: Uint8Array): Segment[] {
       const length = Number(view.getBigUint64(header + 40, true)); // p_memsz
       return { offset, address, endAddress: address + length };
     });
+}
+
+/** Returns a view of a 64-bit, little-endian ELF file, undefined if it is none. */
+function viewElf(bytes: Uint8Array): DataView | undefined {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const isElf = bytes.length >= 64 &&
+    view.getUint32(0) === 0x7f454c46 && // "\x7fELF"
+    view.getUint16(4) === 0x0201; // the class (64-bit), byte order (little-endian)
+  return isElf ? view : undefined;
 }

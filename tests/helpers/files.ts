@@ -22,6 +22,15 @@ export class Folder implements Disposable {
     return folder;
   }
 
+  /** Creates a Deno cache with links to the entries of the user's cache. */
+  static async ofCache(): Promise<Folder> {
+    const { stdout } = await output(Deno.execPath(), ["info", "--json"]);
+    const folder = await Folder.create();
+    const link = 'ln -s "$0"/* "$1"';
+    await output("sh", ["-c", link, JSON.parse(stdout).denoDir, folder.path]);
+    return folder;
+  }
+
   private constructor(readonly path: string) {}
 
   /** Returns the names of its entries. */

@@ -13,7 +13,7 @@ import {
   testUnless,
 } from "../helpers/machine.ts";
 import { get } from "../helpers/network.ts";
-import { output, Process } from "../helpers/process.ts";
+import { output } from "../helpers/process.ts";
 import { getDenoFlags, Program, programCommand } from "../helpers/program.ts";
 
 const folder = await Folder.create();
@@ -84,8 +84,10 @@ testUnless(
   async () => {
     using project = await Folder.ofProject();
     const { path } = project;
-    const probe = "tests/helpers/permissions_probe.ts";
-    await Deno.copyFile(probe, `${path}/main.ts`);
+    const probe = await Deno.readTextFile("tests/helpers/permissions_probe.ts");
+    const version = `import { VERSION } from "./src/command_line.ts";
+      if (Deno.args[0] === "--version") console.log(VERSION), Deno.exit();\n`;
+    await Deno.writeTextFile(`${path}/main.ts`, version + probe);
     const { code, stderr } = await compile(processor, path, { cwd: path });
     assertEquals(code, 0, stderr);
     using place = await Folder.create();
@@ -118,21 +120,12 @@ testUnless(
   },
 );
 
-/** Creates a cache with links to the entries of the user's cache. */
-async function linkCache(): Promise<Folder> {
-  const { stdout } = await output(Deno.execPath(), ["info", "--json"]);
-  const cache = await Folder.create();
-  const link = 'ln -s "$0"/* "$1"';
-  await output("sh", ["-c", link, JSON.parse(stdout).denoDir, cache.path]);
-  return cache;
-}
-
 testUnless(
   cannotRun,
   "compile builds and reports the same executable in another folder from files with other dates",
   async () => {
     using copy = await Folder.ofProject();
-    using cache = await linkCache();
+    using cache = await Folder.ofCache();
     // Gives the current date to the fallback's package, if it is cached
     const script = "tar cf npm.tar npm/*/deno-std && rm npm && tar xmf npm.tar";
     await output("sh", ["-c", script], { cwd: cache.path });
@@ -174,61 +167,3 @@ if (isTooOld(version)) {
 } else {
   testProgram(flood, "flood_test.ts", "the program answers");
 }
-
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  Deno.test(`compile leaves no files when ${signal} stops it`, async () => {
-    using place = await Folder.create();
-    const args = ["task", "-q", "compile", "--output-dir", place.path];
-    const options = { killGroup: true };
-    await using process = new Process(Deno.execPath(), args, options);
-    await process.waitFor(() => place.names().length > 0);
-    assertEquals((await process.stop(signal)).code, 1);
-    assertEquals(lastLine(process.stderr), `Stopped by ${signal}`);
-    assertEquals(place.names(), []);
-  });
-}
-
-/** Asserts that `deno task compile` fails, and keeps an earlier executable. */
-async function assertFails(message: string, variables: string[], cwd = ".") {
-  using place = await Folder.create();
-  const earlier = `${place.path}/datasensor-aarch64`;
-  await Deno.writeTextFile(earlier, "an earlier executable");
-  const run = [Deno.execPath(), "task", "-q", "compile", "--output-dir"];
-  const args = ["-u", "DENORT_BIN", ...variables, ...run, place.path];
-  const { code, stdout, stderr } = await output("env", args, { cwd });
-  assertEquals([code, stdout], [1, ""]);
-  assertEquals(stderr.trim().split("\n").slice(-2), [
-    `Compiling ${earlier} with Deno ${Deno.version.deno}`,
-    message,
-  ]);
-  assertEquals(await Deno.readTextFile(earlier), "an earlier executable");
-  assertEquals(place.names(), ["datasensor-aarch64"]);
-}
-
-Deno.test("compile explains in one sentence that it cannot download denort", async () => {
-  using cache = await linkCache();
-  await output("rm", ["-f", `${cache.path}/dl`]); // where Deno keeps denort
-  await assertFails(
-    "Cannot download denort-aarch64-unknown-linux-gnu for Deno " +
-      `${Deno.version.deno}: set DENORT_BIN to a copy of it`,
-    [`DENO_DIR=${cache.path}`, "HTTPS_PROXY=http://127.0.0.1:9"],
-  );
-});
-
-testUnless(
-  Deno.build.arch === "x86_64"
-    ? undefined
-    : "only the segments of Deno for x86_64 share large pages",
-  "compile rejects an executable that does not fit large pages",
-  async () => {
-    using project = await Folder.ofProject();
-    await Deno.symlink(Deno.execPath(), `${project.path}/denort`);
-    await assertFails(
-      "The executable might crash where memory pages are larger than 4 KB, " +
-        "as on a Raspberry Pi 5: use another version of Deno than " +
-        Deno.version.deno,
-      ["DENORT_BIN=denort"], // relative to the project
-      project.path,
-    );
-  },
-);

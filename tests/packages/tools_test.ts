@@ -1,6 +1,8 @@
-// What the tasks check: whether Deno is too old, or an executable would crash.
+// What the tasks check: whether Deno is too old, a file is denort, or an executable
+// would crash.
 
 import { assertEquals, assertThrows } from "@std/assert";
+import { explainDownload, identify } from "../../.tools/denort.ts";
 import { fitsLargePages } from "../../.tools/elf.ts";
 import { isTooOld } from "../../.tools/oldest_deno.ts";
 
@@ -65,4 +67,90 @@ Deno.test("fitsLargePages() throws if the file is not a 64-bit ELF file", () => 
     const bytes = new TextEncoder().encode(text);
     assertThrows(() => fitsLargePages(bytes), Error, "Not a 64-bit");
   }
+});
+
+/** Encodes an ELF file with a text, and one section header of a byte. */
+function encodeProgram(machine: number, text: string, offset = 0): Uint8Array {
+  const header = encode();
+  const view = new DataView(header.buffer);
+  view.setUint16(18, machine, true);
+  view.setBigUint64(40, BigInt(offset), true); // offset of the section headers
+  view.setUint16(58, 1, true); // size of each
+  view.setUint16(60, 1, true); // number of them
+  return new Uint8Array([...header, ...new TextEncoder().encode(text)]);
+}
+
+const AARCH64 = 183;
+const VERSION = Deno.version.deno;
+
+const FILES: [found: string, bytes: Uint8Array][] = [
+  [
+    `denort ${VERSION} for aarch64`,
+    encodeProgram(AARCH64, `Deno/0.80.0;Deno/${VERSION}Deno/${VERSION}+4f1e2d`),
+  ],
+  [
+    "denort 1.2.34 for aarch64",
+    encodeProgram(AARCH64, "Deno/0.80.0;Deno/1.2.34Deno/1.2.34+4f1e2d"),
+  ],
+  [`denort ${VERSION} for x86_64`, encodeProgram(62, `Deno/${VERSION}`)],
+  [
+    `denort ${VERSION} for another processor`,
+    encodeProgram(243, `Deno/${VERSION}`),
+  ],
+  ["truncated: 64 of 65 bytes", encodeProgram(AARCH64, "", 64)],
+  ["not denort", encodeProgram(AARCH64, "GNU coreutils")],
+  ["not a 64-bit Linux program", encode().with(0, 0)],
+  ["not a 64-bit Linux program", new Uint8Array()],
+];
+
+for (const [found, bytes] of FILES) {
+  Deno.test(`identify() recognizes ${found} of ${bytes.length} bytes`, () => {
+    assertEquals(identify(bytes), found);
+  });
+}
+
+/** Causes that deno compile of 2.7.11 and 2.9.6 prints. */
+const DOWNLOADS: [reason: string, remedy: string, causes: string][] = [
+  [
+    "failed to lookup address information: Name or service not known",
+    "",
+    `    0: Setting up base binary.
+    1: error sending request for url (https://…)
+    2: failed to lookup address information: Name or service not known
+`,
+  ],
+  [
+    "Bad response: 403",
+    "",
+    `    0: Setting up base binary.
+    1: Bad response: 403
+       
+       <html>Forbidden</html>
+`,
+  ],
+  [
+    "Failed to unpack archive",
+    "run `deno clean` to download it again, or ",
+    "    Failed to unpack archive.\n",
+  ],
+];
+
+for (const [reason, remedy, causes] of DOWNLOADS) {
+  Deno.test(`explainDownload() shows "${reason}"`, () => {
+    const printed = `error: Writing\n\nCaused by:\n${causes}
+Stack backtrace:
+   0: <unknown>
+             at ./csu/../sysdeps/nptl/libc_start_call_main.h:58:16`;
+    assertEquals(
+      explainDownload(new Error(printed), "aarch64").message,
+      `Cannot download https://dl.deno.land/release/v${VERSION}/` +
+        `denort-aarch64-unknown-linux-gnu.zip: ${reason}; ${remedy}` +
+        `set DENORT_BIN to denort ${VERSION} for aarch64`,
+    );
+  });
+}
+
+Deno.test("explainDownload() keeps an error that is not about a download", () => {
+  const error = new Error("error: Module not found");
+  assertEquals(explainDownload(error, "aarch64"), error);
 });

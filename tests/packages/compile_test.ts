@@ -1,0 +1,131 @@
+// deno task compile when it cannot build an executable.
+
+import { assertEquals } from "@std/assert";
+import { VERSION } from "../../src/command_line.ts";
+import { Folder } from "../helpers/files.ts";
+import { missingCommand, testUnless } from "../helpers/machine.ts";
+import { output, Process } from "../helpers/process.ts";
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  Deno.test(`compile leaves no files when ${signal} stops it`, async () => {
+    using place = await Folder.create();
+    const args = ["task", "-q", "compile", "--output-dir", place.path];
+    const options = { killGroup: true };
+    await using process = new Process(Deno.execPath(), args, options);
+    await process.waitFor(() => place.names().length > 0);
+    assertEquals((await process.stop(signal)).code, 1);
+    assertEquals(process.stderr.split("\n").at(-2), `Stopped by ${signal}`);
+    assertEquals(place.names(), []);
+  });
+}
+
+/** Asserts that `deno task compile` fails, and keeps an earlier executable. */
+async function assertFails(
+  message: string,
+  variables: string[],
+  { target = "aarch64", cwd = "." } = {},
+) {
+  using place = await Folder.create();
+  const earlier = `${place.path}/datasensor-${target}`;
+  await Deno.writeTextFile(earlier, "an earlier executable");
+  const flags = [`--target=${target}`, "--output-dir", place.path];
+  const run = [Deno.execPath(), "task", "-q", "compile", ...flags];
+  const args = ["-u", "DENORT_BIN", ...variables, ...run];
+  const { code, stdout, stderr } = await output("env", args, { cwd });
+  assertEquals([code, stdout], [1, ""]);
+  assertEquals(stderr.trim().split("\n").slice(-2), [
+    `Compiling ${earlier} with Deno ${Deno.version.deno}`,
+    message,
+  ]);
+  assertEquals(await Deno.readTextFile(earlier), "an earlier executable");
+  assertEquals(place.names(), [`datasensor-${target}`]);
+}
+
+const DENORT = `denort ${Deno.version.deno} for aarch64`;
+const CANNOT_DOWNLOAD =
+  `Cannot download https://dl.deno.land/release/v${Deno.version.deno}/denort-aarch64-unknown-linux-gnu.zip`;
+
+/** Asserts that `deno task compile` fails when a proxy does. */
+async function assertCannotDownload(proxy: string, message: string) {
+  using cache = await Folder.ofCache();
+  await output("rm", ["-f", `${cache.path}/dl`]); // where Deno keeps denort
+  const variables = [`DENO_DIR=${cache.path}`, `HTTPS_PROXY=${proxy}`];
+  await assertFails(`${CANNOT_DOWNLOAD}: ${message}`, variables);
+}
+
+Deno.test("compile explains that the download of denort is refused", async () => {
+  const reason = "Connection refused (os error 111)"; // on Linux
+  await assertCannotDownload(
+    "http://127.0.0.1:9",
+    `${reason}; set DENORT_BIN to ${DENORT}`,
+  );
+});
+
+testUnless(
+  await missingCommand("openssl"),
+  "compile explains that the certificate of the download is not trusted",
+  async () => {
+    using folder = await Folder.create();
+    const make = "openssl req -x509 -nodes -subj /CN=127.0.0.1 " +
+      "-addext subjectAltName=IP:127.0.0.1 " +
+      "-addext basicConstraints=critical,CA:FALSE -keyout key -out cert";
+    await output("sh", ["-c", make], { cwd: folder.path });
+    const cert = await Deno.readTextFile(`${folder.path}/cert`);
+    const key = await Deno.readTextFile(`${folder.path}/key`);
+    const options = { hostname: "127.0.0.1", port: 0, onListen() {} };
+    await using proxy = Deno.serve(
+      { ...options, cert, key },
+      () => new Response(),
+    );
+    await assertCannotDownload(
+      `https://127.0.0.1:${proxy.addr.port}`,
+      "invalid peer certificate: UnknownIssuer; " +
+        "set DENO_TLS_CA_STORE=system to trust the system's certificates, or " +
+        `set DENORT_BIN to ${DENORT}`,
+    );
+  },
+);
+
+Deno.test("compile rejects a file that is not denort", async () => {
+  using project = await Folder.ofProject();
+  await Deno.writeTextFile(`${project.path}/denort`, "a page of a proxy");
+  await assertFails(
+    `DENORT_BIN must be ${DENORT}: "denort" is not a 64-bit Linux program`,
+    ["DENORT_BIN=denort"], // relative to the project
+    { cwd: project.path },
+  );
+});
+
+testUnless(
+  Deno.build.os === "linux" ? undefined : "executables for Linux do not run",
+  "compile rejects an executable that does not run",
+  async () => {
+    const { stdout } = await output(Deno.execPath(), ["--version"]);
+    await assertFails(
+      `The executable should print "${VERSION}" for --version, but prints ` +
+        `"${stdout.split("\n")[0]}"`,
+      [`DENORT_BIN=${Deno.execPath()}`],
+      { target: Deno.build.arch },
+    );
+  },
+);
+
+testUnless(
+  Deno.build.arch === "x86_64"
+    ? undefined
+    : "only the segments of Deno for x86_64 share large pages",
+  "compile rejects an executable that does not fit large pages",
+  async () => {
+    using folder = await Folder.create();
+    const denort = `${folder.path}/denort`;
+    const bytes = await Deno.readFile(Deno.execPath());
+    bytes[18] = 183; // the processor, aarch64
+    await Deno.writeFile(denort, bytes);
+    await assertFails(
+      "The executable might crash where memory pages are larger than 4 KB, " +
+        "as on a Raspberry Pi 5: use another version of Deno than " +
+        Deno.version.deno,
+      [`DENORT_BIN=${denort}`],
+    );
+  },
+);
