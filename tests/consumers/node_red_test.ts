@@ -97,14 +97,18 @@ testUnless(
     const page = await dumpPage(nodeRed.origin);
     const [, tab] = page.match(/bidi-aware" dir="">(\w+)</) ?? [];
     assertEquals(tab, "datasensor");
-    const nodes = page.matchAll(
-      /id="datasensor-([\w-]+)" transform="translate\((\d+),65\)"/g,
+    // Their widths depend on the fonts of this machine
+    const boxes = page.matchAll(
+      /id="datasensor-([\w-]+)" transform="translate\((\d+),65\)">.*?class="red-ui-flow-node "[^>]* width="(\d+)"/gs,
     );
-    assertEquals([...nodes].map(([, id, x]) => `${id} ${x}`), [
-      "every-5-s 50",
-      "get 220",
-      "status 420",
-      "reading 570",
-    ]);
+    const nodes = Array.from(boxes, ([, id, left, width]) => {
+      return { id, left: Number(left), right: Number(left) + Number(width) };
+    });
+    const order = ["every-5-s", "get", "status", "reading"];
+    assertEquals(nodes.map(({ id }) => id), order);
+    for (const [index, { id, left }] of nodes.entries()) {
+      const end = nodes[index - 1]?.right ?? 0;
+      assert(left > end, `${id} begins at ${left}, left of ${end}`);
+    }
   },
 );
