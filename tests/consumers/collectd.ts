@@ -1,7 +1,7 @@
-// collectd on a host named monitor, which reads the board.
+// collectd on a host named monitor, which reads the boards.
 
 import { assertEquals } from "@std/assert";
-import { copyExample } from "./examples.ts";
+import { copyExample, type Values } from "./examples.ts";
 import type { Folder } from "../helpers/files.ts";
 import { missingCommand } from "../helpers/machine.ts";
 import { freePort, get } from "../helpers/network.ts";
@@ -17,11 +17,11 @@ export class Collectd extends Process {
   static async start(
     folder: Folder,
     example: string,
-    host: string,
+    boards: Values,
     interval = 0.5,
   ): Promise<Collectd> {
     const port = freePort();
-    const values = { "BOARD:5000": host, "9103": `${port}` };
+    const values = { ...boards, "9103": `${port}` };
     const file = await copyExample(folder, example, values);
     const main = `${folder.path}/main.conf`;
     await Deno.writeTextFile(

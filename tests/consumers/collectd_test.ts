@@ -47,7 +47,8 @@ for (const [example, flags, first, second, metric, whenStale] of CASES) {
       using folder = await Folder.create();
       await using board = await SimulatedBoard.start(...flags);
       await board.say(first);
-      await using collectd = await Collectd.start(folder, example, board.host);
+      const boards = { "BOARD:5000": board.host };
+      await using collectd = await Collectd.start(folder, example, boards);
       await collectd.waitForMetrics(`${metric} -21.5`);
       await board.becomeStale();
       await collectd.waitForMetrics(...whenStale);
@@ -55,6 +56,24 @@ for (const [example, flags, first, second, metric, whenStale] of CASES) {
       await collectd.waitForMetrics(`${metric} 22`);
       await board.goDown();
       await collectd.waitForMetrics();
+    },
+  );
+
+  testUnless(
+    await missingCollectd(),
+    `${example} with [${flags}] reads a second board while the first is down`,
+    async () => {
+      using folder = await Folder.create();
+      await using other = await SimulatedBoard.start(...flags);
+      await other.say(first);
+      await using collectd = await Collectd.start(folder, example, {
+        "BOARD:5000": `127.0.0.1:${freePort()}`,
+        "OTHER:5000": other.host,
+      });
+      const exported = metric.replace("BOARD", "OTHER");
+      await collectd.waitForMetrics(`${exported} -21.5`);
+      await other.say(second);
+      await collectd.waitForMetrics(`${exported} 22`);
     },
   );
 }
@@ -65,8 +84,8 @@ for (const example of ["collectd.conf", "collectd_json.conf"]) {
     `${example} limits collectd's interval after a failure to 10 s`,
     async () => {
       using folder = await Folder.create();
-      const nobody = `127.0.0.1:${freePort()}`;
-      await using collectd = await Collectd.start(folder, example, nobody, 10);
+      const boards = { "BOARD:5000": `127.0.0.1:${freePort()}` };
+      await using collectd = await Collectd.start(folder, example, boards, 10);
       await collectd.waitFor(() => collectd.stdout.includes("Will suspend it"));
       assertMatch(collectd.stdout, /Will suspend it for 10\.000 seconds/);
     },

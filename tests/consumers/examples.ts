@@ -22,15 +22,31 @@ function fill(example: string, values: Values): string {
   return text;
 }
 
-/** Writes a file of `.board/consumers` to a folder, and returns its path. */
+/** Repeats what an example says about BOARD for a second board, OTHER. */
+function addBoard(example: string): string {
+  return example.replace(
+    /<(Page|URL) .*<\/\1>\n|"http:\/\/BOARD\S*"(?=\])/s,
+    (part) => {
+      const separator = part.startsWith("<") ? "" : ", ";
+      return part + separator + part.replaceAll("BOARD", "OTHER");
+    },
+  );
+}
+
+/**
+ * Writes a file of `.board/consumers` to a folder, and returns its path. If a value
+ * for OTHER is given, the file reads that board, too.
+ */
 export async function copyExample(
   folder: Folder,
   name: string,
   values: Values,
 ): Promise<string> {
   const example = await Deno.readTextFile(`.board/consumers/${name}`);
+  const hasOther = Object.keys(values).some((key) => key.startsWith("OTHER"));
   const path = `${folder.path}/${name}`;
-  await Deno.writeTextFile(path, fill(example, values));
+  const text = fill(hasOther ? addBoard(example) : example, values);
+  await Deno.writeTextFile(path, text);
   return path;
 }
 

@@ -14,7 +14,7 @@ import {
 import { freePort, get } from "../helpers/network.ts";
 import { output, Process } from "../helpers/process.ts";
 
-/** blackbox_exporter, which also knows an IPv6 address of BOARD. */
+/** blackbox_exporter, which also knows an IPv6 address of each board. */
 class BlackboxExporter extends Process {
   readonly #target: string;
 
@@ -24,7 +24,7 @@ class BlackboxExporter extends Process {
     port = freePort(),
   ): Promise<BlackboxExporter> {
     const hosts = `${folder.path}/hosts`;
-    await Deno.writeTextFile(hosts, "::1 BOARD\n127.0.0.1 BOARD\n");
+    await Deno.writeTextFile(hosts, "::1 BOARD OTHER\n127.0.0.1 BOARD OTHER\n");
     const file = await copyExample(folder, "blackbox_exporter.yml", {});
     const exporter = new BlackboxExporter(
       hosts,
@@ -83,11 +83,13 @@ class Prometheus extends Process {
   static async start(
     folder: Folder,
     board: SimulatedBoard,
+    other: SimulatedBoard,
     collectdPort: number,
     exporterPort: number,
   ): Promise<Prometheus> {
     const path = await copyExample(folder, "prometheus.yml", {
       "BOARD:5000": `BOARD:${board.program.port}`,
+      "OTHER:5000": `OTHER:${other.program.port}`,
       "127.0.0.1:9103": `127.0.0.1:${collectdPort}`,
       "127.0.0.1:9115": `127.0.0.1:${exporterPort}`,
     });
@@ -162,44 +164,59 @@ testUnless(
 testUnless(
   missingBlackboxExporter ?? await missingCollectd() ??
     await missingCommand("prometheus"),
-  "prometheus.yml records the reading and its age, and alerts without a current reading",
+  "prometheus.yml records the readings of two boards and their age, and alerts without a current one",
   async () => {
     using folder = await Folder.create();
     await using board = await SimulatedBoard.start();
+    await using other = await SimulatedBoard.start();
     await board.say("21.5");
-    await using collectd = await Collectd.start(
-      folder,
-      "collectd.conf",
-      board.host,
-    );
+    await other.say("7");
+    await using collectd = await Collectd.start(folder, "collectd.conf", {
+      "BOARD:5000": board.host,
+      "OTHER:5000": other.host,
+    });
     const port = freePort();
     await using prometheus = //
-      await Prometheus.start(folder, board, collectd.port, port);
-    const reading =
-      'collectd_curl_gauge{job="datasensor_collectd",curl="BOARD"}';
-    const instance = `http://BOARD:${board.program.port}/datasensor`;
-    const age = `datasensor_reading_age_seconds{instance="${instance}"}`;
-    const isYoung = `${age} >= 0 < bool 60`;
-    const alert = 'ALERTS{alertname="DatasensorReadingMissing"';
-    const missing = `${alert},alertstate="firing",instance="${instance}"}`;
-    const collectdDown =
-      `${alert},alertstate="firing",job="datasensor_collectd"}`;
-    await prometheus.waitForValue(missing, 1); // no blackbox_exporter yet
+      await Prometheus.start(folder, board, other, collectd.port, port);
+    const alert =
+      'ALERTS{alertname="DatasensorReadingMissing",alertstate="firing"';
+    const queries = (name: string, { program }: SimulatedBoard) => {
+      const label = `instance="http://${name}:${program.port}/datasensor"`;
+      const age = `datasensor_reading_age_seconds{${label}}`;
+      return {
+        reading:
+          `collectd_curl_gauge{job="datasensor_collectd",curl="${name}"}`,
+        age,
+        isYoung: `${age} >= 0 < bool 60`,
+        missing: `${alert},${label}}`,
+      };
+    };
+    const first = queries("BOARD", board);
+    const second = queries("OTHER", other);
+    const collectdDown = `${alert},job="datasensor_collectd"}`;
+    await prometheus.waitForValue(first.missing, 1); // no blackbox_exporter yet
+    await prometheus.waitForValue(second.missing, 1);
     await using _exporter = await BlackboxExporter.start(folder, board, port);
-    await prometheus.waitForValue(missing, undefined);
+    await prometheus.waitForValue(first.missing, undefined);
+    await prometheus.waitForValue(second.missing, undefined);
     await prometheus.waitForValue(collectdDown, undefined);
-    await prometheus.waitForValue(isYoung, 1);
-    await prometheus.waitForValue(reading, 21.5);
+    await prometheus.waitForValue(first.isYoung, 1);
+    await prometheus.waitForValue(first.reading, 21.5);
+    await prometheus.waitForValue(second.reading, 7);
     await board.becomeStale();
-    await prometheus.waitForValue(missing, 1);
-    await prometheus.waitForValue(age, undefined);
-    await prometheus.waitForValue(reading, NaN);
+    await prometheus.waitForValue(first.missing, 1);
+    await prometheus.waitForValue(first.age, undefined);
+    await prometheus.waitForValue(first.reading, NaN);
     await board.say("22");
-    await prometheus.waitForValue(missing, undefined);
-    await prometheus.waitForValue(reading, 22);
+    await prometheus.waitForValue(first.missing, undefined);
+    await prometheus.waitForValue(first.reading, 22);
     await board.goDown();
-    await prometheus.waitForValue(missing, 1);
-    await prometheus.waitForValue(reading, undefined);
+    await prometheus.waitForValue(first.missing, 1);
+    await prometheus.waitForValue(first.reading, undefined);
+    await other.say("8");
+    await prometheus.waitForValue(second.reading, 8);
+    await prometheus.waitForValue(second.isYoung, 1);
+    await prometheus.waitForValue(second.missing, undefined);
     await collectd.stop();
     await prometheus.waitForValue(collectdDown, 1);
   },
