@@ -1,6 +1,11 @@
 // nginx serves the board's reading over HTTPS to clients that have a password.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import {
+  BlackboxExporter,
+  missingBlackboxExporter,
+} from "./blackbox_exporter.ts";
+import { Collectd, missingCollectd } from "./collectd.ts";
 import { SimulatedBoard } from "./simulated_board.ts";
 import { copyExample, guideCommands } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
@@ -130,10 +135,12 @@ async function typePassword(
   return terminal.stdout;
 }
 
+const missingNginx = await missingCommand("nginx", "openssl", "curl") ??
+  await missingTerminal() ??
+  missingAddress("::1");
+
 testUnless(
-  await missingCommand("nginx", "openssl", "curl") ?? await missingTerminal() ??
-    missingAddress("::1") ??
-    missingAddress("127.0.0.2"),
+  missingNginx ?? missingAddress("127.0.0.2"),
   "nginx.conf serves the reading over HTTPS to clients with the password, and errors without a current one",
   async () => {
     using folder = await Folder.create();
@@ -165,5 +172,48 @@ testUnless(
     assertMatch((await nginx.curl(...user)).stdout, /^\{"type".*\} 503$/);
     await board.goDown();
     assertMatch((await nginx.curl(...user)).stdout, / 502$/);
+  },
+);
+
+testUnless(
+  missingNginx ?? await missingCollectd() ?? await missingBlackboxExporter(),
+  "collectd and blackbox_exporter read the board through nginx, with the password and the certificate",
+  async () => {
+    using folder = await Folder.create();
+    const flags = ["--host", "127.0.0.1", "--json"];
+    await using board = await SimulatedBoard.start(...flags);
+    await using nginx = await Nginx.start(folder, board);
+    const origin = `https://localhost:${nginx.port}`;
+    const certificate = `${folder.path}/datasensor.crt`;
+    const examples = {
+      "collectd.conf": "21.5",
+      "collectd_json.conf": '{"temperature_C":21.5}',
+    };
+    for (const [example, reading] of Object.entries(examples)) {
+      await board.say(reading);
+      await using collectd = await Collectd.start(folder, example, {
+        "http://BOARD:5000": origin,
+        "#User": "User",
+        "#Password": "Password",
+        "PASSWORD": PASSWORD,
+        "#CACert": "CACert",
+        "/etc/collectd/datasensor.crt": certificate,
+      });
+      await collectd.waitFor(async () =>
+        (await collectd.metrics()).endsWith("} 21.5")
+      );
+    }
+    await using exporter = await BlackboxExporter.start(folder, {
+      values: {
+        "#basic_auth:": "basic_auth:",
+        "#  username:": "  username:",
+        "#  password:": "  password:",
+        "PASSWORD": PASSWORD,
+        "#tls_config:": "tls_config:",
+        "#  ca_file:": "  ca_file:",
+        "/etc/prometheus/datasensor.crt": certificate,
+      },
+    });
+    assertEquals((await exporter.probe(origin)).get("probe_success"), 1);
   },
 );

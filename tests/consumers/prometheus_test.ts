@@ -2,74 +2,17 @@
 // blackbox_exporter.
 
 import { assert, assertEquals } from "@std/assert";
+import {
+  BlackboxExporter,
+  missingBlackboxExporter,
+} from "./blackbox_exporter.ts";
 import { SimulatedBoard } from "./simulated_board.ts";
 import { Collectd, missingCollectd } from "./collectd.ts";
 import { copyExample } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
-import {
-  missingCommand,
-  missingNamespaces,
-  testUnless,
-} from "../helpers/machine.ts";
+import { missingCommand, testUnless } from "../helpers/machine.ts";
 import { freePort, get } from "../helpers/network.ts";
 import { output, Process } from "../helpers/process.ts";
-
-/** blackbox_exporter, which also knows an IPv6 address of each board. */
-class BlackboxExporter extends Process {
-  readonly #target: string;
-
-  static async start(
-    folder: Folder,
-    board: SimulatedBoard,
-    port = freePort(),
-  ): Promise<BlackboxExporter> {
-    const hosts = `${folder.path}/hosts`;
-    await Deno.writeTextFile(hosts, "::1 BOARD OTHER\n127.0.0.1 BOARD OTHER\n");
-    const file = await copyExample(folder, "blackbox_exporter.yml", {});
-    const exporter = new BlackboxExporter(
-      hosts,
-      file,
-      port,
-      board.program.port,
-    );
-    await exporter.waitFor(() => exporter.stderr.includes("Listening on"));
-    return exporter;
-  }
-
-  private constructor(
-    hosts: string,
-    file: string,
-    readonly port: number,
-    boardPort: number,
-  ) {
-    super("unshare", [
-      "--mount",
-      "sh",
-      "-c",
-      'mount --bind "$0" /etc/hosts && exec "$@"',
-      hosts,
-      "prometheus-blackbox-exporter",
-      `--config.file=${file}`,
-      `--web.listen-address=127.0.0.1:${port}`,
-      "--timeout-offset=0.1", // subtracted from Prometheus' time-out
-    ]);
-    this.#target = `http://BOARD:${boardPort}/datasensor`;
-  }
-
-  /** Probes the board, and returns the metrics by name. */
-  async probe(): Promise<Map<string, number>> {
-    const query = new URLSearchParams({
-      module: "datasensor",
-      target: this.#target,
-    });
-    const url = `http://127.0.0.1:${this.port}/probe?${query}`;
-    const metrics = await (await get(url)).text();
-    return new Map(
-      [...metrics.matchAll(/^(\w+) (\S+)$/gm)]
-        .map(([, name, value]) => [name!, Number(value)]),
-    );
-  }
-}
 
 /** An element of a result of Prometheus. */
 interface Sample {
@@ -133,36 +76,33 @@ class Prometheus extends Process {
   }
 }
 
-const missingBlackboxExporter = //
-  await missingCommand("prometheus-blackbox-exporter") ??
-    await missingNamespaces();
-
 testUnless(
-  missingBlackboxExporter,
+  await missingBlackboxExporter(),
   "blackbox_exporter.yml probes the board over IPv4, and fails without a current reading",
   async () => {
     using folder = await Folder.create();
     await using board = await SimulatedBoard.start();
-    await using exporter = await BlackboxExporter.start(folder, board);
+    await using exporter = await BlackboxExporter.start(folder);
+    const probe = () => exporter.probe(`http://BOARD:${board.program.port}`);
     await board.say("21.5");
-    const live = await exporter.probe();
+    const live = await probe();
     assertEquals(live.get("probe_success"), 1);
     const age = Date.now() / 1000 -
       live.get("probe_http_last_modified_timestamp_seconds")!;
     assert(age >= 0 && age < 60, `The age is ${age} s`);
     await board.becomeStale();
-    const stale = await exporter.probe();
+    const stale = await probe();
     assertEquals(stale.get("probe_success"), 0);
     assertEquals(stale.get("probe_http_status_code"), 503);
     await board.goDown();
-    const down = await exporter.probe();
+    const down = await probe();
     assertEquals(down.get("probe_success"), 0);
     assertEquals(down.get("probe_http_status_code"), 0);
   },
 );
 
 testUnless(
-  missingBlackboxExporter ?? await missingCollectd() ??
+  await missingBlackboxExporter() ?? await missingCollectd() ??
     await missingCommand("prometheus"),
   "prometheus.yml records the readings of two boards and their age, and alerts without a current one",
   async () => {
@@ -196,7 +136,7 @@ testUnless(
     const collectdDown = `${alert},job="datasensor_collectd"}`;
     await prometheus.waitForValue(first.missing, 1); // no blackbox_exporter yet
     await prometheus.waitForValue(second.missing, 1);
-    await using _exporter = await BlackboxExporter.start(folder, board, port);
+    await using _exporter = await BlackboxExporter.start(folder, { port });
     await prometheus.waitForValue(first.missing, undefined);
     await prometheus.waitForValue(second.missing, undefined);
     await prometheus.waitForValue(collectdDown, undefined);

@@ -1,0 +1,57 @@
+// blackbox_exporter on a host that knows the boards by name.
+
+import { copyExample, type Values } from "./examples.ts";
+import type { Folder } from "../helpers/files.ts";
+import { missingCommand, missingNamespaces } from "../helpers/machine.ts";
+import { freePort, get } from "../helpers/network.ts";
+import { Process } from "../helpers/process.ts";
+
+/** Returns the reason to skip a test if it is not installed, or cannot run. */
+export async function missingBlackboxExporter(): Promise<string | undefined> {
+  return await missingCommand("prometheus-blackbox-exporter") ??
+    await missingNamespaces();
+}
+
+/** The boards also have an IPv6 address. */
+const HOSTS = "::1 BOARD OTHER\n127.0.0.1 BOARD OTHER localhost\n";
+
+/** blackbox_exporter with the example. */
+export class BlackboxExporter extends Process {
+  static async start(
+    folder: Folder,
+    { port = freePort(), values = {} as Values } = {},
+  ): Promise<BlackboxExporter> {
+    const hosts = `${folder.path}/hosts`;
+    await Deno.writeTextFile(hosts, HOSTS);
+    const file = await copyExample(folder, "blackbox_exporter.yml", values);
+    const exporter = new BlackboxExporter(hosts, file, port);
+    await exporter.waitFor(() => exporter.stderr.includes("Listening on"));
+    return exporter;
+  }
+
+  private constructor(hosts: string, file: string, readonly port: number) {
+    super("unshare", [
+      "--mount",
+      "sh",
+      "-c",
+      'mount --bind "$0" /etc/hosts && exec "$@"',
+      hosts,
+      "prometheus-blackbox-exporter",
+      `--config.file=${file}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+      "--timeout-offset=0.1", // subtracted from Prometheus' time-out
+    ]);
+  }
+
+  /** Probes a board, and returns the metrics by name. */
+  async probe(origin: string): Promise<Map<string, number>> {
+    const target = `${origin}/datasensor`;
+    const query = new URLSearchParams({ module: "datasensor", target });
+    const url = `http://127.0.0.1:${this.port}/probe?${query}`;
+    const metrics = await (await get(url)).text();
+    return new Map(
+      [...metrics.matchAll(/^(\w+) (\S+)$/gm)]
+        .map(([, name, value]) => [name!, Number(value)]),
+    );
+  }
+}
