@@ -19,7 +19,7 @@ ip link set eth0 up
 ip link set eth1 up
 mount -t tmpfs tmpfs /run
 mount -t tmpfs tmpfs /etc/avahi/services
-cp "$0/.board/avahi.service" /etc/avahi/services/datasensor.service
+eval "$0"
 mkdir /run/dbus
 dbus-daemon --system --nofork --nosyslog &
 until [ -e /run/dbus/system_bus_socket ]; do sleep 0.1; done
@@ -42,6 +42,10 @@ testUnless(
     const commands = await guideCommands("avahi-browse", {
       "BOARD.local": "board.local",
     });
+    const install = await guideCommands("avahi.service", {
+      "sudo ": "",
+      "/usr/share/doc/datasensor/examples": ".board",
+    });
     const script = `${START_BOARD}
 until list=$(avahi-browse -rt _http._tcp) &&
   echo "$list" | grep -q "^= *eth0 IPv4" &&
@@ -51,7 +55,7 @@ ${commands}
 echo; echo END
 wait`;
     await using board = new Process("unshare", [
-      ...["--mount", "--net", "sh", "-ec", script, Deno.cwd()],
+      ...["--mount", "--net", "sh", "-ec", script, install],
       ...programCommand([]).flat(),
     ], { killGroup: true });
     await board.waitFor(() => board.stdout.includes("\nEND\n"));
