@@ -65,9 +65,10 @@ export class Board implements AsyncDisposable {
       "-drive",
       `file=${images}/disk-${kind.release}.ext4,format=raw,if=none,id=disk,snapshot=on`,
       ...["-device", "virtio-blk-pci,drive=disk"],
-      "-nic",
-      `user,model=virtio-net-pci,restrict=on,${forwards.join()}`,
-    ]);
+      ...["-netdev", `user,id=net,restrict=on,${forwards.join()}`],
+      // Without the ROM that boots over the network, which needs another package
+      ...["-device", "virtio-net-pci,netdev=net,romfile="],
+    ], { hasInput: true });
     await using stack = new AsyncDisposableStack();
     const board = stack.use(new Board(kind, folder, ports, machine));
     await board.#connect();
@@ -83,6 +84,11 @@ export class Board implements AsyncDisposable {
   /** The port of this machine that leads to a port of the board. */
   port(inner: keyof Ports): number {
     return this.#ports[inner];
+  }
+
+  /** Writes to its serial port, /dev/ttyAMA0. */
+  async writeToSerialPort(text: string): Promise<void> {
+    await this.#machine.write(text);
   }
 
   /** Waits until it accepts ssh and has started all units. */

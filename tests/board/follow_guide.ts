@@ -1,26 +1,36 @@
 // The test of a board: the checks of the README and the guide, in order.
 
-import { compile } from "../helpers/executable.ts";
+import { makePackage } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
 import { missingCommand, testUnless } from "../helpers/machine.ts";
+import { output } from "../helpers/process.ts";
 import { missingTerminal } from "../helpers/terminal.ts";
-import { Board, type BoardKind } from "./board.ts";
 import { ATTACKS } from "./attacks.ts";
+import { Board, type BoardKind } from "./board.ts";
 import { BY_HAND } from "./by_hand.ts";
 import { getImages, missingImage } from "./image.ts";
 import { reset } from "./operations.ts";
 import { SENSOR } from "./sensor.ts";
-import { REMOVAL, SERVICE } from "./service.ts";
+import { SERVICE } from "./service.ts";
+import { makeNewerVersion, REMOVAL, UPDATE } from "./update.ts";
 
 const dist = await Folder.create();
 globalThis.addEventListener("unload", () => dist.remove());
 
-const reason = await missingImage() ?? await missingCommand("ssh") ??
-  await missingTerminal() ?? await missingExecutable();
+const reason = await missingImage() ??
+  await missingCommand("dpkg-deb", "ssh") ??
+  await missingTerminal() ?? await missingPackage();
 
-async function missingExecutable(): Promise<string | undefined> {
-  const { code, stderr } = await compile("aarch64", dist.path);
-  if (code !== 0) return `no executable for aarch64: ${stderr.trim()}`;
+/** Makes the packages, and the executable that they contain. */
+async function missingPackage(): Promise<string | undefined> {
+  const { code, stderr } = await makePackage("aarch64", dist.path);
+  if (code !== 0) return `no package for arm64: ${stderr.trim()}`;
+  await makeNewerVersion(dist.path, "1.0.1");
+  await makeNewerVersion(dist.path, "1.0.2");
+  const extract = `dpkg-deb --fsys-tarfile datasensor_1.0.0_arm64.deb |
+    tar -xO ./usr/bin/datasensor >datasensor-aarch64
+    chmod +x datasensor-aarch64`;
+  await output("sh", ["-ec", extract], { cwd: dist.path });
 }
 
 /** Declares the test that follows the guide on an emulated board. */
@@ -29,10 +39,10 @@ export function followGuide(name: string, kind: BoardKind): void {
     await using board = await Board.boot(kind, await getImages());
     // The guide's commands run in a clone of the project
     await Deno.symlink(dist.path, `${board.folder}/dist`);
-    await Deno.symlink(await Deno.realPath(".board"), `${board.folder}/.board`);
     // With the controller, MemoryMax= limits what an attack takes
     const attacks = kind.memoryController ? {} : ATTACKS;
-    for (const checks of [SERVICE, SENSOR, BY_HAND, attacks, REMOVAL]) {
+    const all = [SERVICE, SENSOR, BY_HAND, attacks, UPDATE, REMOVAL];
+    for (const checks of all) {
       for (const [name, check] of Object.entries(checks)) {
         const passed = await test.step(name, () => check(board));
         if (!passed) await reset(board);

@@ -10,6 +10,15 @@ export type Checks = Record<string, (board: Board) => Promise<void>>;
 /** The guide for operators. */
 export const guide = await Guide.read(".board/README.md");
 
+/** The README. */
+export const readme = await Guide.read("README.md");
+
+/** The settings. */
+const SETTINGS = "/etc/default/datasensor";
+
+/** The guide's command that applies the settings. */
+const APPLY = guide.block("sudo nano").split("\n")[1]!;
+
 /** Waits for a condition, polling slowly to spare the board. */
 export async function waitOnBoard(
   condition: () => Promise<boolean>,
@@ -29,6 +38,18 @@ export function property(
   return board.read(`systemctl show -P ${name} ${unit}`);
 }
 
+/** Waits until the service and its sensor are in a state, such as "active". */
+export async function waitForState(
+  board: Board,
+  service: string,
+  sensor = service,
+): Promise<void> {
+  await waitOnBoard(async () =>
+    await property(board, "ActiveState") === service &&
+    await property(board, "ActiveState", "datasensor-sensor") === sensor
+  );
+}
+
 /** Returns the lines of a unit's processes in the journal. */
 export async function journal(
   board: Board,
@@ -38,8 +59,48 @@ export async function journal(
   return (await board.run(command)).split("\n");
 }
 
-/** Edits the drop-in, and restarts the service, with the guide's commands. */
-export async function edit(board: Board, dropIn: string): Promise<void> {
+/** Changes the settings from those that were installed, and applies them. */
+export async function configure(
+  board: Board,
+  ...lines: string[]
+): Promise<void> {
+  const text = lines.join("\n").trimEnd();
+  await board.run(`{ cat installed; cat <<'END'
+${text}
+END
+} >settings
+sudo cp settings ${SETTINGS}
+${APPLY}`);
+}
+
+/** Uncomments examples in the installed settings, and applies them. */
+export async function uncomment(
+  board: Board,
+  ...parts: string[]
+): Promise<void> {
+  const edits = parts.map((part) => `-e '\\|^#.*${part}|s/^#//'`);
+  await board.run(`sed ${edits.join(" ")} installed >settings
+[ "$(diff installed settings | grep -c '^>')" = ${parts.length} ]
+sudo cp settings ${SETTINGS}
+${APPLY}`);
+}
+
+/** Keeps the settings as they were installed. */
+export async function keepSettings(board: Board): Promise<void> {
+  await board.run(`cp ${SETTINGS} installed`);
+}
+
+/** Restores the installed settings, and applies them. */
+export async function restoreSettings(board: Board): Promise<void> {
+  await board.run(`sudo cp installed ${SETTINGS}\n${APPLY}`);
+}
+
+/** Edits the drop-in of a unit, and applies it, with the guide's commands. */
+export async function edit(
+  board: Board,
+  dropIn: string,
+  unit = "datasensor",
+): Promise<void> {
   // An editor that inserts these lines between the first two comments
   await board.run(`cat >drop-in <<'END'\n${dropIn}END
 sudo tee /usr/local/bin/editor >editor <<'END'
@@ -48,19 +109,27 @@ exec sed -i -e '/^### Anything/,/^### Lines/{/^###/!d}' \
   -e '/^### Anything/r /home/pi/drop-in' "$1"
 END
 sudo chmod +x /usr/local/bin/editor`);
-  await board.runOnTerminal(guide.block("systemctl edit datasensor"));
+  const command = `sudo systemctl edit datasensor`;
+  await board.runOnTerminal(
+    guide.line(command).replace(command, `sudo systemctl edit ${unit}`),
+  );
+  await board.run(APPLY);
 }
 
-/** Removes the drop-in, with the guide's commands. */
-export async function removeDropIn(board: Board): Promise<void> {
-  await board.run(guide.block("override.conf"));
+/** Removes the drop-in of a unit, with the guide's commands. */
+export async function revert(
+  board: Board,
+  unit = "datasensor",
+): Promise<void> {
+  const command = guide.line("systemctl revert datasensor");
+  await board.run(`${command.replace(/datasensor$/, unit)}\n${APPLY}`);
 }
 
 /** Restores the service after a failed check. */
 export async function reset(board: Board): Promise<void> {
   await board.attempt(
-    `sudo rm -f /etc/systemd/system/datasensor.service.d/override.conf
-sudo systemctl daemon-reload
+    `sudo systemctl revert datasensor datasensor-sensor
+sudo cp installed ${SETTINGS}
 sudo systemctl restart datasensor`,
   );
 }

@@ -1,181 +1,275 @@
-// Checks what the guide says about sensors, in the guide's order.
+// Checks what the guide says about sensors. A sensor, once set, stays until another
+// check replaces it.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Board } from "./board.ts";
 import {
   type Checks,
+  configure,
   edit,
   guide,
   journal,
   property,
-  removeDropIn,
+  restoreSettings,
+  revert,
+  uncomment,
+  waitForState,
   waitOnBoard,
 } from "./operations.ts";
 
-/** Returns the number of the sensor's error messages in the journal. */
-async function countErrors(board: Board): Promise<number> {
-  const lines = await journal(board, "temperature");
-  return lines.filter((line) => line.includes("No such file")).length;
+const UNIT = "datasensor-sensor";
+
+/** The guide's settings of a sensor. */
+const SETTINGS = guide.block("SENSOR=/usr/local/bin/my-sensor");
+
+/** A sensor that counts up once a second. */
+const COUNTER = "SENSOR=i=0; while sleep 1; do i=$((i+1)); echo $i; done";
+
+/** A Python script that does not flush its output. */
+const SCRIPT = "import time\nwhile True:\n  print(7.5)\n  time.sleep(1)\n";
+
+/** Sets the guide's flags and another sensor. */
+async function setSensor(board: Board, sensor: string): Promise<void> {
+  await configure(board, SETTINGS.split("\n")[0]!, sensor);
 }
 
-/** Creates the device that the example reads, or changes its value. */
-async function setDevice(board: Board, value: number): Promise<void> {
-  await board.run(`cd /sys/class/thermal
-[ -d thermal_zone0 ] || sudo mount -t tmpfs tmpfs .
-sudo mkdir -p /sys/class/thermal/thermal_zone0
-echo ${value} | sudo tee /sys/class/thermal/thermal_zone0/temp`);
+/** Writes a file that only its owner may read, as in a home folder. */
+async function writeFile(
+  board: Board,
+  file: string,
+  text: string,
+): Promise<void> {
+  await board.run(`cat >${file} <<'END'\n${text}END\nchmod 700 ~ ${file}`);
 }
 
-/** Removes the device. */
-async function removeDevice(board: Board): Promise<void> {
-  await board.run("sudo rm /sys/class/thermal/thermal_zone0/temp");
-}
-
-/** Writes a reading with the guide's command. */
+/** Writes a reading to the FIFO, with the guide's command. */
 async function write(board: Board, reading: string): Promise<void> {
-  const command = guide.block("| sudo tee /run/datasensor");
+  const [command] = (await Deno.readTextFile(".board/README.md"))
+    .match(/echo 21\.5 \| sudo tee \S+(?=`)/)!;
   await board.run(command.replace("21.5", reading));
 }
 
-/** The checks of the guide's section "Connect a sensor". */
+/** Puts a file in place of one that a driver of the board would provide. */
+async function fakeDevice(board: Board, file: string): Promise<void> {
+  const [, folder] = file.match(/^(\/sys\/\w+\/\w+(?:\/devices)?)\//)!;
+  await board.run(
+    `mountpoint -q ${folder} || sudo mount -t tmpfs tmpfs ${folder}
+sudo mkdir -p ${file.replace(/[^/]+$/, "")}`,
+  );
+  await board.run(`echo 21500 | sudo tee ${file}`);
+}
+
+/** Waits until a line of the sensor's errors is in the journal. */
+async function waitForError(board: Board, error: string): Promise<void> {
+  await waitOnBoard(async () =>
+    (await journal(board, UNIT)).some((line) => line.includes(error))
+  );
+}
+
+/** The checks of the guide's sections "Your own sensor" and "No reading?". */
 export const SENSOR: Checks = {
+  async "without SENSOR, no sensor runs"(board) {
+    assertEquals(await property(board, "ActiveState", UNIT), "inactive");
+    assertEquals(await property(board, "Result", UNIT), "exec-condition");
+  },
+
   async "a sensor without its device has no reading, and the journal says why"(
     board,
   ) {
-    await board.run(guide.block("enable datasensor temperature"));
-    await waitOnBoard(async () => await countErrors(board) >= 2);
+    await uncomment(board, "FLAGS=", "thermal_zone0");
+    await waitForError(board, "thermal_zone0/temp");
     await board.waitForAnswer("503");
-    assertMatch(
-      await board.run(guide.block("journalctl -u temperature")),
-      /thermal_zone0\/temp: No such file/,
-    );
-  },
-
-  async "the guide's command writes a reading, and an error never replaces it"(
-    board,
-  ) {
-    const before = await countErrors(board);
-    await write(board, "21.5");
-    await board.waitForAnswer('200 "21.5"');
-    await waitOnBoard(async () => await countErrors(board) > before);
-    assertEquals(await board.answer(), '200 "21.5"');
+    await write(board, "20.5");
+    await board.waitForAnswer("200 20.5"); // and no error replaces it
     await board.waitForAnswer("503"); // too old
   },
 
-  async "the sensor's unit writes the value of its device"(board) {
-    await setDevice(board, 48312);
-    await board.waitForAnswer('200 "48312"');
+  async "the example reads the processor's temperature in degrees"(board) {
+    await fakeDevice(board, "/sys/class/thermal/thermal_zone0/temp");
+    await board.waitForAnswer("200 21.5");
   },
 
-  async "a sensor that dies is restarted"(board) {
-    await board.run("sudo systemctl kill -s KILL temperature");
-    await setDevice(board, 49000);
-    await board.waitForAnswer('200 "49000"');
+  async "the example reads a DS18B20"(board) {
+    await fakeDevice(board, "/sys/bus/w1/devices/28-1/temperature");
+    await uncomment(board, "FLAGS=", "28-");
+    await board.waitForAnswer("200 21.5");
   },
 
-  async "a sensor can be restarted"(board) {
-    await board.run("sudo systemctl restart temperature");
-    await setDevice(board, 50000);
-    await board.waitForAnswer('200 "50000"');
-  },
-
-  async "the service can be restarted, and forgets the last reading"(board) {
-    await removeDevice(board);
-    await board.run("sudo systemctl restart datasensor");
-    await board.waitForAnswer("503");
-    await setDevice(board, 51000);
-    await board.waitForAnswer('200 "51000"');
-  },
-
-  async "a reading starts the stopped service"(board) {
-    await removeDevice(board);
-    await board.run("sudo systemctl stop datasensor");
-    assertEquals(await board.answer(), "no answer");
-    await write(board, "22.5");
-    await board.waitForAnswer('200 "22.5"');
-  },
-
-  async "the guide's drop-in adds a flag to those of the sensor"(board) {
-    const ask = "curl -sS http://[::1]:5000/datasensor";
-    assertEquals((await board.attempt(ask)).code, 7); // refused
-    await edit(board, guide.block("FLAGS=--host ::"));
-    await write(board, "23.5");
-    await board.waitForAnswer('200 "23.5"');
-    assertEquals(await board.run(ask), '"23.5"');
-  },
-
-  async "the guide's drop-in makes the service serve a number"(board) {
-    await edit(board, guide.block("--json --max-age 60"));
-    await write(board, "23.5");
-    await board.waitForAnswer("200 23.5");
-    await removeDropIn(board);
-  },
-
-  async "the guide's commands update the sensor's units"(board) {
-    await board.run(
-      "echo '#' | sudo tee -a /etc/systemd/system/datasensor.socket",
-    );
-    await board.run(guide.block("datasensor.service.d /etc/systemd/system/"));
-    await board.run(
-      "cmp systemd/datasensor.socket /etc/systemd/system/datasensor.socket",
-    );
-    await write(board, "23.5");
-    await board.waitForAnswer('200 "23.5"');
-  },
-
-  async "the guide's command finds a warning in the journal"(board) {
-    await board.waitForAnswer("503");
-    const warnings = guide.line("# warnings");
-    const before = (await board.attempt(warnings)).stdout;
-    assert(!before.includes("Dropping lines"), before);
-    await board.run(
-      "(head -c 70000 /dev/zero | tr '\\0' x; echo) | sudo tee /run/datasensor >long",
-    );
-    await write(board, "24.5");
-    await board.waitForAnswer('200 "24.5"');
-    await board.run("sudo journalctl --sync");
-    assertMatch(await board.run(warnings), /Dropping lines/);
-  },
-
-  async "the guide's commands stop the service and its sensor, and start them again"(
+  async "the example of a missing program has no reading, and the journal says why"(
     board,
   ) {
-    await board.run(guide.block("stop datasensor.socket datasensor"));
-    for (const unit of ["datasensor", "temperature", "datasensor.socket"]) {
-      assertEquals(await property(board, "ActiveState", unit), "inactive");
-    }
-    assertEquals(await board.answer(), "no answer");
-    await board.run(guide.block("systemctl start datasensor"));
-    await setDevice(board, 52000);
-    await board.waitForAnswer('200 "52000"');
-  },
-
-  async "the sensor is read again after a reboot"(board) {
-    await board.reboot();
+    await uncomment(board, "FLAGS=", "rtl_433");
+    await waitForError(board, "rtl_433: not found");
     await board.waitForAnswer("503");
-    assertEquals(await property(board, "ActiveState", "temperature"), "active");
-    await setDevice(board, 53000);
-    await board.waitForAnswer('200 "53000"');
   },
 
-  async "the guide's commands replace the example with another sensor"(board) {
-    await board.run(`sudo tee /usr/local/bin/my-sensor <<'END'
-#!/bin/sh
-while sleep 1; do echo 7; done
-END
-sudo chmod +x /usr/local/bin/my-sensor`);
-    await board.run(guide.block("my-sensor"));
-    await board.waitForAnswer('200 "7"');
-    await setDevice(board, 54000);
-    assertEquals(await board.answer(), '200 "7"');
+  async "the example runs a buffered script in a virtual environment of a home folder"(
+    board,
+  ) {
+    await board.run("python3 -m venv --without-pip venv");
+    await writeFile(board, "sensor.py", SCRIPT);
+    await uncomment(board, "FLAGS=", "sensor.py");
+    await waitForError(board, "Permission denied");
+    await edit(board, guide.block("User=pi"), UNIT);
+    await board.waitForAnswer("200 7.5");
+    await revert(board, UNIT);
   },
 
-  async "the guide's commands disconnect the sensor"(board) {
-    const commands = guide.block(
-      "disable --now temperature\nsudo systemctl stop",
+  async "python3 needs no -u, and other programs need stdbuf -oL"(board) {
+    await board.run("sudo install -m 755 sensor.py /usr/local/bin/my-sensor");
+    await setSensor(board, "SENSOR=python3 /usr/local/bin/my-sensor");
+    await board.waitForAnswer("200 7.5");
+    const cut = "while sleep 0.5; do echo 8.5 C; done | cut -d ' ' -f 1";
+    await setSensor(board, `SENSOR=${cut}`);
+    await board.waitForAnswer("503");
+    await setSensor(board, `SENSOR=${cut.replace("cut", "stdbuf -oL cut")}`);
+    await board.waitForAnswer("200 8.5");
+  },
+
+  async "a sensor reads the serial port"(board) {
+    await setSensor(board, "SENSOR=cat /dev/ttyAMA0");
+    await waitForState(board, "active");
+    await waitOnBoard(async () => {
+      await board.writeToSerialPort("9.5\n");
+      return await board.answer() === "200 9.5";
+    });
+  },
+
+  async "a sensor opens a device with the group of the guide's drop-in"(board) {
+    await board.run(`sudo groupadd --system i2c
+sudo chgrp i2c /dev/gpiochip0
+sudo chmod 660 /dev/gpiochip0`);
+    // Asks the device for its number of lines (GPIO_GET_CHIPINFO_IOCTL)
+    await writeFile(
+      board,
+      "lines.py",
+      `import fcntl, struct, time
+while True:
+  answer = fcntl.ioctl(open("/dev/gpiochip0"), 0x8044b401, bytes(68))
+  print(struct.unpack("=64xI", answer)[0])
+  time.sleep(1)
+`,
     );
-    await board.run(commands.replaceAll("temperature", "my-sensor"));
+    await board.run("sudo install -m 755 lines.py /usr/local/bin/my-sensor");
+    await setSensor(board, "SENSOR=python3 /usr/local/bin/my-sensor");
+    await waitForError(board, "Permission denied: '/dev/gpiochip0'");
+    await edit(board, guide.block("SupplementaryGroups=i2c"), UNIT);
+    await board.waitForAnswer("200 8");
+    await revert(board, UNIT);
+  },
+
+  async "a sensor can write nowhere but to its own /tmp"(board) {
+    const write = "for folder in /var/tmp /etc /home/pi /run /dev/shm; do " +
+      "touch $folder/sensor; done; touch /tmp/sensor; while sleep 1; do " +
+      "echo 1; done";
+    await setSensor(board, `SENSOR=${write}`);
+    await board.waitForAnswer("200 1");
+    await board.run("! ls /etc/sensor /home/pi/sensor /run/sensor /tmp/sensor");
+    assertMatch(await property(board, "NoNewPrivileges", UNIT), /yes/);
+  },
+
+  async "the guide's sensor runs, and systemctl status shows both units"(
+    board,
+  ) {
+    const script = "#!/bin/sh\nwhile sleep 1; do echo 21.5; done\n";
+    await writeFile(board, "my-sensor", script);
+    await board.run("sudo install -m 755 my-sensor /usr/local/bin");
+    await configure(board, SETTINGS);
+    await board.waitForAnswer("200 21.5");
+    const status = await board.run(
+      "systemctl status datasensor datasensor-sensor",
+    );
+    assertEquals(status.match(/Active: active \(running\)/g)?.length, 2);
+  },
+
+  async "the service and the sensor are restarted after SIGKILL of either"(
+    board,
+  ) {
+    await setSensor(board, COUNTER);
+    await board.waitForAnswer("200");
+    for (const unit of ["datasensor", UNIT]) {
+      const before = await property(board, "MainPID", unit);
+      await board.run(`sudo systemctl kill -s KILL ${unit}`);
+      await waitOnBoard(async () =>
+        await property(board, "MainPID", unit) !== before
+      );
+      await waitForState(board, "active");
+      await board.waitForAnswer("200 1"); // the counter has begun again
+    }
+  },
+
+  async "a line whose rest never comes is never served"(board) {
+    await board.run("touch /tmp/half; sudo touch /run/half");
+    const half = "if [ -e /run/half ]; then printf 2; exit 1; fi; " +
+      "while sleep 1; do echo 21.5; done";
+    await setSensor(board, `SENSOR=${half}`);
+    await waitOnBoard(async () =>
+      Number(await property(board, "NRestarts", UNIT)) >= 2
+    );
+    assertMatch(await board.answer(), /^503/);
+    await board.run("sudo rm /run/half");
+    const answers = new Set<string>();
+    await waitOnBoard(async () => {
+      const answer = await board.answer();
+      if (!answer.startsWith("503")) answers.add(answer);
+      return answers.size > 0;
+    });
+    assertEquals([...answers], ["200 21.5"]);
+  },
+
+  async "readings that arrived while the service was down are dropped"(board) {
+    await setSensor(board, "SENSOR=sleep infinity");
+    await board.waitForAnswer("503");
+    await board.run("sudo systemctl kill -s STOP datasensor");
+    await write(board, "66.6");
+    await board.run("sudo systemctl kill -s KILL datasensor");
+    await waitForState(board, "active");
+    await board.waitForAnswer("503");
+    await write(board, "77.7");
+    await board.waitForAnswer("200 77.7");
+  },
+
+  async "an invalid flag stops the sensor too, and both run when it is corrected"(
+    board,
+  ) {
+    await configure(board, "FLAGS=--stdin --foo", COUNTER);
+    await waitForState(board, "failed", "inactive");
+    assertEquals(await property(board, "NRestarts"), "0");
+    assertEquals(
+      await property(board, "ActiveState", "datasensor.socket"),
+      "active",
+    );
+    await setSensor(board, COUNTER);
+    await board.waitForAnswer("200");
+  },
+
+  async "the guide's commands find a dropped line in the journal"(board) {
+    await setSensor(board, "SENSOR=while sleep 1; do echo oops; done");
+    await waitOnBoard(async () =>
+      (await board.run(guide.line("# warnings"))).includes("not JSON")
+    );
+    await board.waitForAnswer("503");
+  },
+
+  async "systemctl stop stops the sensor too, and start starts it"(board) {
+    await setSensor(board, COUNTER);
+    await board.waitForAnswer("200");
+    await board.run("sudo systemctl stop datasensor");
+    await waitForState(board, "inactive");
+    assertEquals(await board.answer(), "no answer");
+    await board.run("sudo systemctl start datasensor");
+    await board.waitForAnswer("200");
+  },
+
+  async "the service and the sensor start after a reboot"(board) {
+    await board.reboot();
+    await board.waitForAnswer("200");
+    await waitForState(board, "active");
+  },
+
+  async "without SENSOR, the fixed text is served again"(board) {
+    await restoreSettings(board);
     await board.waitForAnswer('200 "Sensor data"');
-    await board.run("test ! -e /run/datasensor");
+    assert(await property(board, "ActiveState", UNIT) === "inactive");
   },
 };

@@ -1,5 +1,5 @@
-// Checks what the guide says about the service. A drop-in, once edited, stays
-// until another check replaces or removes it.
+// Checks what the README and the guide say about the service, its settings, its
+// log and its security. Each check leaves the settings as they were installed.
 
 import {
   assert,
@@ -12,21 +12,26 @@ import { Process } from "../helpers/process.ts";
 import type { Board } from "./board.ts";
 import {
   type Checks,
+  configure,
   edit,
   guide,
   journal,
+  keepSettings,
   property,
-  removeDropIn,
+  readme,
+  restoreSettings,
+  revert,
   waitOnBoard,
 } from "./operations.ts";
 
+/** A command that asks over IPv6. */
+const ASK_IPV6 = "curl -sS http://[::1]:5000/datasensor";
+
+/** The guide's flags, as an example. */
+const FLAGS = guide.block("FLAGS=--host ::");
+
 function countRequests(lines: string[]): number {
   return lines.filter((line) => line.includes("HTTP/1.1")).length;
-}
-
-/** Returns the guide's drop-in for IPv6, with other flags. */
-function dropInWith(flags: string): string {
-  return guide.block("FLAGS=--host ::").replace("--host ::", flags);
 }
 
 /** Asserts that flags stop the service permanently, and its status says why. */
@@ -35,7 +40,7 @@ async function assertStops(
   flags: string,
   reason: RegExp,
 ): Promise<void> {
-  await edit(board, dropInWith(flags));
+  await configure(board, `FLAGS=${flags}`);
   await waitOnBoard(async () =>
     await property(board, "ActiveState") === "failed"
   );
@@ -43,31 +48,30 @@ async function assertStops(
   assertEquals(await property(board, "NRestarts"), "0");
   const { stdout } = await board.attempt(guide.block("systemctl status"));
   assertMatch(stdout, reason);
+  await restoreSettings(board);
+  await board.waitForAnswer("200");
 }
 
-/** The check that comes last. */
-export const REMOVAL: Checks = {
-  async "the guide's commands remove the service"(board) {
-    await board.run("sudo systemctl start datasensor");
-    await board.run(guide.block("sudo rm -r /etc/systemd/system/datasensor"));
-    assertEquals(await board.answer(), "no answer");
-    const { stdout } = await board.attempt("systemctl cat datasensor");
-    assertEquals(stdout, "");
-    await board.run("test ! -e /usr/local/bin/datasensor");
-  },
-};
-
-/** The checks of the guide's section "Run it as a service". */
+/** The checks of the guide's sections "Install it" to "Security". */
 export const SERVICE: Checks = {
-  async "the guide's commands install and start the service"(board) {
-    await board.runOnOperator(guide.block("scp -r"));
-    await board.run(guide.block("enable --now datasensor"));
+  async "the README's commands install the package, and the service answers"(
+    board,
+  ) {
+    await board.runOnOperator(readme.line("scp dist/datasensor_"));
+    await board.runOnOperator(readme.line("sudo apt install"));
     await board.waitForAnswer('200 "Sensor data"');
-    assertEquals(await property(board, "UnitFileState"), "enabled");
+    for (const unit of ["datasensor", "datasensor-sensor"]) {
+      assertEquals(await property(board, "UnitFileState", unit), "enabled");
+    }
+    await keepSettings(board);
   },
 
-  async "systemd rates the service's exposure at 1.5 of 10 or less"(board) {
-    await board.run("systemd-analyze security --threshold=15 datasensor");
+  async "systemd rates the exposure of the service and of the sensor as low"(
+    board,
+  ) {
+    const rate = "systemd-analyze security --no-pager";
+    await board.run(`${rate} --threshold=15 datasensor
+${rate} --threshold=60 datasensor-sensor`);
   },
 
   async "systemctl status shows the addresses"(board) {
@@ -110,21 +114,6 @@ export const SERVICE: Checks = {
     await board.waitForAnswer("200");
   },
 
-  async "the guide's commands update the executable"(board) {
-    const before = await board.read("stat -c %i /usr/local/bin/datasensor");
-    await board.run(
-      guide.block(
-        "datasensor.service /etc/systemd/system/\nsudo systemctl daemon",
-      ),
-    );
-    await board.waitForAnswer("200");
-    const pid = await property(board, "MainPID");
-    const running = await board.read(`sudo stat -Lc %i /proc/${pid}/exe`);
-    const installed = await board.read("stat -c %i /usr/local/bin/datasensor");
-    assertEquals(running, installed);
-    assertNotEquals(running, before);
-  },
-
   async "an invalid flag stops the service permanently, and its status says why"(
     board,
   ) {
@@ -135,13 +124,25 @@ export const SERVICE: Checks = {
     board,
   ) {
     await assertStops(board, "--host 10.9.9.9", /10\.9\.9\.9/);
-    await removeDropIn(board);
+  },
+
+  async "a flag that is not UTF-8 stops the service permanently"(board) {
+    await edit(
+      board,
+      '[Service]\nExecStart=\nExecStart=/usr/bin/datasensor "\\xff"\n',
+    );
+    await waitOnBoard(async () =>
+      await property(board, "ActiveState") === "failed"
+    );
+    assertEquals(await property(board, "ExecMainStatus"), "101");
+    assertEquals(await property(board, "NRestarts"), "0");
+    await revert(board);
     await board.waitForAnswer("200");
   },
 
   async "the service is restarted until its port is free"(board) {
     await board.run(`sudo systemctl stop datasensor
-sudo systemd-run --unit=other /usr/local/bin/datasensor --message other`);
+sudo systemd-run --unit=other /usr/bin/datasensor --message other`);
     await board.waitForAnswer('200 "other"');
     await board.run("sudo systemctl start datasensor");
     await waitOnBoard(async () =>
@@ -152,27 +153,26 @@ sudo systemd-run --unit=other /usr/local/bin/datasensor --message other`);
     await board.waitForAnswer('200 "Sensor data"');
   },
 
-  async "the guide's drop-in adds a flag"(board) {
-    const ask = "curl -sS http://[::1]:5000/datasensor";
-    assertEquals((await board.attempt(ask)).code, 7); // refused
-    await edit(board, guide.block("FLAGS=--host ::"));
-    await board.waitForAnswer("200");
-    assertEquals(await board.run(ask), '"Sensor data"');
+  async "the guide's flags set the address and the text"(board) {
+    assertEquals((await board.attempt(ASK_IPV6)).code, 7); // refused
+    await configure(board, FLAGS);
+    await board.waitForAnswer('200 "Hello, world"');
+    assertEquals(await board.run(ASK_IPV6), '"Hello, world"');
   },
 
-  async "the guide's drop-in sets several flags"(board) {
-    await edit(board, guide.block("--message 'Hello, world'"));
-    const ask = "curl -sS http://127.0.0.1:5000/datasensor";
+  async "with --host 127.0.0.1, other machines get no answer"(board) {
+    await configure(board, FLAGS.replace("::", "127.0.0.1"));
+    const ask = ASK_IPV6.replace("[::1]", "127.0.0.1");
     await waitOnBoard(async () =>
       (await board.attempt(ask)).stdout === '"Hello, world"'
     );
-    assertEquals(await board.answer(), "no answer"); // to another machine
+    assertEquals(await board.answer(), "no answer");
   },
 
-  async "the guide's drop-in for port 80 works only after its sysctl command"(
+  async "the service listens on port 80 only after the guide's sysctl command"(
     board,
   ) {
-    await edit(board, guide.block("--port 80"));
+    await configure(board, "FLAGS=--port 80");
     await waitOnBoard(async () =>
       Number(await property(board, "NRestarts")) > 0
     );
@@ -184,7 +184,7 @@ sudo systemd-run --unit=other /usr/local/bin/datasensor --message other`);
   async "the service still answers on port 80 after a reboot"(board) {
     await board.reboot();
     await board.waitForAnswer("200", 80);
-    await removeDropIn(board);
+    await restoreSettings(board);
     await board.waitForAnswer("200");
   },
 
@@ -201,10 +201,14 @@ sudo systemd-run --unit=other /usr/local/bin/datasensor --message other`);
     assertMatch(await board.run(guide.line("# size")), /take up .*M in the/);
 
     await edit(board, guide.block("StandardOutput=null"));
+    await board.waitForAnswer("200");
     const before = await journal(board);
     await board.waitForAnswer("200");
     const after = await journal(board);
     assertEquals(countRequests(after), countRequests(before));
+    await revert(board);
+    await board.waitForAnswer("200");
+    assert(countRequests(await journal(board)) > countRequests(after));
   },
 
   async "only the addresses in IPAddressAllow= can connect"(board) {
@@ -216,7 +220,7 @@ sudo systemd-run --unit=other /usr/local/bin/datasensor --message other`);
     assertEquals(await board.answer(), "no answer");
     await edit(board, dropIn.replace("192.0.2.0/24", "10.0.2.0/24"));
     await board.waitForAnswer("200");
-    await removeDropIn(board);
+    await revert(board);
     await board.waitForAnswer("200");
   },
 };

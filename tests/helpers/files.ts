@@ -16,7 +16,15 @@ export class Folder implements Disposable {
       "-ec",
       'cp -R "$@" "$0"; chmod -R u+w "$0"', // the project may be read-only
       folder.path,
-      ...["deno.json", "deno.lock", "main.ts", "src", "tests", ".tools"],
+      ...[
+        "deno.json",
+        "deno.lock",
+        "main.ts",
+        "src",
+        "tests",
+        ".board",
+        ".tools",
+      ],
     ]);
     if (code !== 0) throw new Error(stderr);
     return folder;
