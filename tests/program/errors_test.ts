@@ -1,8 +1,24 @@
-// An uncaught error: the program exits with 1 once all lines are written.
+// Unexpected errors: the program answers 500 if its handler fails, and exits with 1
+// after an uncaught error, once all lines are written.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { exchange, GET } from "../helpers/network.ts";
+import { exchange, GET, get } from "../helpers/network.ts";
 import { preload, Program, WITH_FULL_STDERR } from "../helpers/program.ts";
+
+Deno.test("the program answers 500 and logs the stack if its handler fails", async () => {
+  const flags = [preload(
+    `const { serve } = Deno;
+    const handler = () => { throw new TypeError("On fire"); };
+    Deno.serve = (options) => serve({ ...options, handler });`,
+  )];
+  await using program = await Program.start([], { flags });
+  const response = await get(program.url);
+  assertEquals(response.status, 500);
+  await response.body?.cancel();
+  await program.stop();
+  const log = program.lines.join("\n");
+  assertMatch(log, /^ERROR .* On fire\nDEBUG .* On fire\n {4}at /);
+});
 
 const COUNT = 500;
 
