@@ -104,14 +104,10 @@ export const REMOVAL: Checks = {
   async "a purge leaves nothing"(board) {
     await board.run(guide.line("apt-get purge").replace("purge", "purge -y"));
     assertEquals(await board.answer(), "no answer");
-    const find = "sudo find / -xdev -name '*datasensor*' " +
-      "-not -path '/home/*' -not -path '/proc/*' -not -path '/var/log/*'";
-    assertEquals(
-      (await board.read(find)).split("\n").filter((path) =>
-        path !== "/etc/sysctl.d/80-datasensor.conf" // the operator's
-      ),
-      [""],
-    );
+    // Not the operator's files: downloads, drop-ins and the guide's port setting
+    const find = "sudo find / -xdev -name '*datasensor*' ! -path '/home/*' " +
+      "! -path '/var/log/*' ! -name 80-datasensor.conf";
+    assertEquals(await board.read(find), "");
     await board.run("test ! -e /run/datasensor");
   },
 
@@ -121,5 +117,13 @@ export const REMOVAL: Checks = {
     const commands = guide.block("--fsys-tarfile");
     await board.runOnOperator(commands);
     await board.waitForAnswer('200 "Sensor data"');
+    await configure(board, ...SETTINGS);
+    const [exclude] = (await Deno.readTextFile(".board/README.md"))
+      .match(/(?<=`)--exclude [^`]+/)!;
+    await board.runOnOperator(
+      commands.replace("tar -xf", `tar ${exclude} -xf`),
+    );
+    await board.reboot();
+    await board.waitForAnswer("200 5.5");
   },
 };
