@@ -12,7 +12,7 @@ import { getImages, missingImage } from "./image.ts";
 import { reset } from "./operations.ts";
 import { SENSOR } from "./sensor.ts";
 import { SERVICE } from "./service.ts";
-import { makeNewerVersion, REMOVAL, UPDATE } from "./update.ts";
+import { makeNewerVersion, NEWER_VERSIONS, REMOVAL, UPDATE } from "./update.ts";
 
 const dist = await Folder.create();
 globalThis.addEventListener("unload", () => dist.remove());
@@ -25,12 +25,13 @@ const reason = await missingImage() ??
 async function missingPackage(): Promise<string | undefined> {
   const { code, stderr } = await makePackage("aarch64", dist.path);
   if (code !== 0) return `no package for arm64: ${stderr.trim()}`;
-  await makeNewerVersion(dist.path, "1.0.1");
-  await makeNewerVersion(dist.path, "1.0.2");
-  const extract = `dpkg-deb --fsys-tarfile datasensor_1.0.0_arm64.deb |
+  const extract = `dpkg-deb --fsys-tarfile *.deb |
     tar -xO ./usr/bin/datasensor >datasensor-aarch64
     chmod +x datasensor-aarch64`;
   await output("sh", ["-ec", extract], { cwd: dist.path });
+  for (const version of NEWER_VERSIONS) {
+    await makeNewerVersion(dist.path, version);
+  }
 }
 
 /** Declares the test that follows the guide on an emulated board. */

@@ -116,6 +116,7 @@ export const SENSOR: Checks = {
   },
 
   async "python3 needs no -u, and other programs need stdbuf -oL"(board) {
+    await writeFile(board, "sensor.py", SCRIPT);
     await board.run("sudo install -m 755 sensor.py /usr/local/bin/my-sensor");
     await setSensor(board, "SENSOR=python3 /usr/local/bin/my-sensor");
     await board.waitForAnswer("200 7.5");

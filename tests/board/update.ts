@@ -2,6 +2,7 @@
 // package differ in their number, and in a comment in the settings.
 
 import { assertEquals, assertMatch } from "@std/assert";
+import project from "../../deno.json" with { type: "json" };
 import { output } from "../helpers/process.ts";
 import type { Board } from "./board.ts";
 import {
@@ -13,7 +14,10 @@ import {
 } from "./operations.ts";
 
 /** The version in the guide. */
-const VERSION = "1.0.0";
+const VERSION = project.version;
+
+/** The versions to which a board is updated. */
+export const NEWER_VERSIONS = [`${VERSION}+1`, `${VERSION}+2`] as const;
 
 /** Makes a newer version of a package, in the same folder. */
 export async function makeNewerVersion(
@@ -36,7 +40,7 @@ async function install(board: Board, version: string): Promise<void> {
   const printed = await board.runOnOperator(
     loop.replaceAll("BOARD1 BOARD2", "BOARD").replaceAll(VERSION, version),
   );
-  assertMatch(printed, /^BOARD: datasensor 1\.0\.0 \(Deno .*, aarch64\)$/m);
+  assertMatch(printed, /^BOARD: datasensor \S+ \(Deno .*, aarch64\)$/m);
   assertEquals(await installedVersion(board), version);
 }
 
@@ -58,7 +62,7 @@ export const UPDATE: Checks = {
     await configure(board, ...SETTINGS);
     await board.waitForAnswer("200 5.5");
     const before = await property(board, "MainPID");
-    await install(board, "1.0.1");
+    await install(board, NEWER_VERSIONS[0]);
     await waitForState(board, "active");
     await board.waitForAnswer("200 5.5");
     const pid = await property(board, "MainPID");
@@ -71,7 +75,7 @@ export const UPDATE: Checks = {
     board,
   ) {
     await board.run("sudo systemctl disable --now datasensor");
-    await install(board, "1.0.2");
+    await install(board, NEWER_VERSIONS[1]);
     assertEquals(await property(board, "UnitFileState"), "disabled");
     await waitForState(board, "inactive");
     await board.reboot();

@@ -1,6 +1,7 @@
 // Makes the Debian package, and looks into it. tests/board installs it.
 
 import { assertEquals, assertMatch } from "@std/assert";
+import project from "../../deno.json" with { type: "json" };
 import { HELP } from "../../src/command_line.ts";
 import { makePackage } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
@@ -9,7 +10,7 @@ import { get } from "../helpers/network.ts";
 import { output, Process } from "../helpers/process.ts";
 import { Program, programCommand } from "../helpers/program.ts";
 
-const NAME = "datasensor_1.0.0_arm64.deb";
+const NAME = `datasensor_${project.version}_arm64.deb`;
 
 const folder = await Folder.create();
 globalThis.addEventListener("unload", () => folder.remove());
