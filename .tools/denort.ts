@@ -56,7 +56,7 @@ export function explainDownload(error: Error, processor: string): Error {
   // The last of its causes, which are indented or numbered
   const causes = message.matchAll(/^ {4}(?:\d+: )?(\S.*?)\.?$/gm);
   const reason = [...causes].at(-1)?.[1] ?? message;
-  const remedies = [`set DENORT_BIN to denort ${VERSION} for ${processor}`];
+  const remedies = ["unpack a copy and set DENORT_BIN to its denort"];
   if (reason.includes("certificate")) {
     remedies.unshift(
       "set DENO_TLS_CA_STORE=system to trust the system's certificates",

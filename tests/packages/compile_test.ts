@@ -41,7 +41,7 @@ async function assertFails(
   assertEquals(place.names(), [`datasensor-${target}`]);
 }
 
-const DENORT = `denort ${Deno.version.deno} for aarch64`;
+const USE_COPY = "unpack a copy and set DENORT_BIN to its denort";
 const CANNOT_DOWNLOAD =
   `Cannot download https://dl.deno.land/release/v${Deno.version.deno}/denort-aarch64-unknown-linux-gnu.zip`;
 
@@ -57,7 +57,7 @@ Deno.test("compile explains that the download of denort is refused", async () =>
   const reason = "Connection refused (os error 111)"; // on Linux
   await assertCannotDownload(
     "http://127.0.0.1:9",
-    `${reason}; set DENORT_BIN to ${DENORT}`,
+    `${reason}; ${USE_COPY}`,
   );
 });
 
@@ -81,7 +81,7 @@ testUnless(
       `https://127.0.0.1:${proxy.addr.port}`,
       "invalid peer certificate: UnknownIssuer; " +
         "set DENO_TLS_CA_STORE=system to trust the system's certificates, or " +
-        `set DENORT_BIN to ${DENORT}`,
+        USE_COPY,
     );
   },
 );
@@ -90,7 +90,8 @@ Deno.test("compile rejects a file that is not denort", async () => {
   using project = await Folder.ofProject();
   await Deno.writeTextFile(`${project.path}/denort`, "a page of a proxy");
   await assertFails(
-    `DENORT_BIN must be ${DENORT}: "denort" is not a 64-bit Linux program`,
+    `DENORT_BIN must be denort ${Deno.version.deno} for aarch64: ` +
+      '"denort" is not a 64-bit Linux program',
     ["DENORT_BIN=denort"], // relative to the project
     { cwd: project.path },
   );

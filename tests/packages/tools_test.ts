@@ -145,7 +145,7 @@ Stack backtrace:
       explainDownload(new Error(printed), "aarch64").message,
       `Cannot download https://dl.deno.land/release/v${VERSION}/` +
         `denort-aarch64-unknown-linux-gnu.zip: ${reason}; ${remedy}` +
-        `set DENORT_BIN to denort ${VERSION} for aarch64`,
+        "unpack a copy and set DENORT_BIN to its denort",
     );
   });
 }
