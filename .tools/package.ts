@@ -39,17 +39,19 @@ await runTool(async () => {
   await requireDpkg();
   await withFolder(outputDir, async (folder) => {
     const compile = ["task", "-q", "compile", `--target=${target}`];
-    await run(Deno.execPath(), [...compile, `--output-dir=${folder}`]);
+    const args = [...compile, `--output-dir=${folder}`];
+    const [, , ...notes] = (await run(Deno.execPath(), args)).split("\n");
     const date = await stage(
       `${folder}/tree`,
       `${folder}/datasensor-${target}`,
       architecture,
     );
     // Debian 11 cannot read zstd, the default on Ubuntu
-    const args = ["-Zxz", "--root-owner-group", "--build", "tree", name];
+    const build = ["-Zxz", "--root-owner-group", "--build", "tree", name];
     const env = { SOURCE_DATE_EPOCH: String(date), LC_ALL: "C" };
-    await run("dpkg-deb", args, { cwd: folder, env });
+    await run("dpkg-deb", build, { cwd: folder, env });
     await finish(`${folder}/${name}`, `${outputDir}/${name}`);
+    for (const note of notes.filter(Boolean)) console.log(note);
   });
 });
 

@@ -105,7 +105,7 @@ export async function edit(
   await board.run(`cat >drop-in <<'END'\n${dropIn}END
 sudo tee /usr/local/bin/editor >editor <<'END'
 #!/bin/sh
-exec sed -i -e '/^### Anything/,/^### Lines/{/^###/!d}' \
+exec sed -i -e '/^### Anything/,/^### .* below/{/^###/!d}' \
   -e '/^### Anything/r /home/pi/drop-in' "$1"
 END
 sudo chmod +x /usr/local/bin/editor`);
