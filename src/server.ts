@@ -3,25 +3,32 @@
 import type { Logger } from "@std/log/logger";
 import type { Config } from "./config.ts";
 import { delay } from "./delay.ts";
+import { MEMORY_CHECK_MS, MemoryError, watchMemory } from "./memory.ts";
+import { trackOutages } from "./outages.ts";
 import { problemResponse } from "./responses.ts";
 import { formatStartReport, ListenError } from "./startup.ts";
 
 const SHUTDOWN_TIMEOUT_MS = 1800; // how long running requests may take to finish
-const ACCEPT_RETRY_MS = 8; // short, because clients are refused in the meantime
+const LAST_RESPONSE_MS = 3; // for the client that took the last descriptor
+const DESCRIPTOR_RELEASE_MS = 1; // until closed connections have given theirs back
+const MEMORY_RELEASE_MS = 500; // until closed connections have given theirs back
 const LISTEN_RETRY_MS = 200; // pause after a failed attempt to listen again
-const REMINDER_MS = 60_000; // how often an unchanged problem is logged
-export const MEMORY_LIMIT_BYTES = 192e6; // normal use stays below 110 MB
-const MEMORY_GROWTH_BYTES = 64e6; // allowed above what an attack left allocated
-const MEMORY_CHECK_MS = 1000; // not shorter, as each check wakes the CPU
 
 /** The parts of the runtime that tests replace. */
 export const RUNTIME = {
   serve: Deno.serve,
+  listen: Deno.listen,
   delay,
   untilMemoryCheck: () => delay(MEMORY_CHECK_MS),
   now: () => performance.now(),
   residentBytes: () => Deno.memoryUsage().rss,
 };
+
+/** Answers a request; if it throws, the server answers 500. */
+export type ServerHandler = (
+  request: Request,
+  info: Deno.ServeHandlerInfo<Deno.NetAddr>,
+) => Response;
 
 interface Listener {
   server: Deno.HttpServer<Deno.NetAddr>;
@@ -31,13 +38,12 @@ interface Listener {
 /**
  * Runs the server until the signal is aborted and running requests are answered.
  *
- * @param handler Answers the requests; if it throws, the server answers 500.
  * @param logger Receives the start report and failures.
  * @throws {ListenError} If it cannot listen at the start.
  */
 export async function runServer(
   config: Config,
-  handler: Deno.ServeHandler<Deno.NetAddr>,
+  handler: ServerHandler,
   logger: Logger,
   signal: AbortSignal,
   runtime: typeof RUNTIME = RUNTIME,
@@ -70,67 +76,65 @@ export async function runServer(
 
   // Deno.serve stops for good when accept fails, as with EMFILE: restart it
   async function keepListening(): Promise<void> {
-    const outages = trackOutages(logger, runtime);
+    const outages = trackOutages(logger, runtime.now);
+    const checkMemory = watchMemory(logger, runtime);
     while (!signal.aborted) {
       try {
         const { server, closer } = listener ??= listen();
         outages.recovered();
-        const memoryExceeded = watchMemory(closer.signal, runtime);
-        await Promise.race([server.finished, memoryExceeded]);
+        await Promise.race([server.finished, checkMemory(closer.signal)]);
         if (!signal.aborted) throw new Error("The server has ended");
       } catch (error) {
         // If accept fails while it stops, running requests still get their time
         if (signal.aborted) return shutdownTimeout.promise;
-        listener?.closer.abort(); // frees their descriptors and memory
+        outages.failed(error);
+        const closer = listener?.closer;
         listener = undefined;
-        await outages.logAndPause(error);
+        if (!closer) await runtime.delay(LISTEN_RETRY_MS);
+        else if (error instanceof MemoryError) await releaseMemory(closer);
+        else await releaseDescriptors(closer);
       }
     }
   }
-}
 
-/** Logs why the server does not listen, and when it listens again. */
-function trackOutages(logger: Logger, runtime: typeof RUNTIME) {
-  const loggedAt = new Map<string, number>(); // by message
-  let downSince: number | undefined;
-  return {
-    /** Logs a failure, but the same one only once a minute, and waits. */
-    async logAndPause(error: unknown): Promise<void> {
-      const now = runtime.now();
-      const isListenFailure = error instanceof ListenError;
-      if (isListenFailure) downSince ??= now;
-      const message = isListenFailure
-        ? error.message.split("\n", 1)[0]!
-        : `Closed all connections to recover from "${error}"`;
-      if (now - (loggedAt.get(message) ?? -Infinity) >= REMINDER_MS) {
-        logger.warn(message);
-        loggedAt.set(message, now);
-      }
-      await runtime.delay(isListenFailure ? LISTEN_RETRY_MS : ACCEPT_RETRY_MS);
-    },
-    /** Logs that the server listens again, after an outage. */
-    recovered(): void {
-      if (downSince === undefined) return;
-      const seconds = (runtime.now() - downSince) / 1000;
-      logger.warn(`Listening again after ${seconds.toFixed(1)} s`);
-      downSince = undefined;
-      loggedAt.clear();
-    },
-  };
-}
+  async function releaseDescriptors(closer: AbortController): Promise<void> {
+    using _ = holdPort();
+    if (options.handler === handler) closeEachConnection();
+    await runtime.delay(LAST_RESPONSE_MS);
+    closer.abort();
+    await runtime.delay(DESCRIPTOR_RELEASE_MS);
+  }
 
-/**
- * Throws once the process uses too much memory, which a single HTTP/2 connection
- * can cause: Deno.serve keeps every empty DATA frame of a stream.
- */
-async function watchMemory(signal: AbortSignal, runtime: typeof RUNTIME) {
-  let lowest = runtime.residentBytes();
-  while (!signal.aborted) {
-    await runtime.untilMemoryCheck();
-    const bytes = runtime.residentBytes();
-    const limit = Math.max(MEMORY_LIMIT_BYTES, lowest + MEMORY_GROWTH_BYTES);
-    if (bytes > limit) throw new Error("Too much memory in use");
-    lowest = Math.min(lowest, bytes);
+  async function releaseMemory(closer: AbortController): Promise<void> {
+    closer.abort();
+    await runtime.delay(DESCRIPTOR_RELEASE_MS);
+    using _ = holdPort();
+    await runtime.delay(MEMORY_RELEASE_MS);
+  }
+
+  /**
+   * Makes clients wait: while this listener accepts none of them, the kernel drops
+   * their attempts to connect, which they repeat after a second. Otherwise, it would
+   * refuse them. So clients that reconnect at once do not keep others out, either.
+   */
+  function holdPort(): Disposable | undefined {
+    const { port } = options;
+    try {
+      return runtime.listen({ hostname, port, tcpBacklog: 0 });
+    } catch {
+      return undefined; // they are refused
+    }
+  }
+
+  /** Makes the next listener close each connection after its first response. */
+  function closeEachConnection(): void {
+    const close = (response: Response): Response => {
+      response.headers.set("connection", "close");
+      return response;
+    };
+    options.handler = (request, info) => close(handler(request, info));
+    options.onError = (error) => close(onError(error));
+    logger.warn("Connections are no longer kept alive");
   }
 }
 

@@ -15,8 +15,11 @@ interface SimulationOptions {
   serve?: (signal: AbortSignal, port: number) => Promise<void>;
   /** Resolves after a time, in ms. */
   wait?: (milliseconds: number) => Promise<void>;
+  /** Listens without accepting. */
+  hold?: (port: number) => Disposable;
   /** Resolves when the memory is to be checked. */
   untilMemoryCheck?: () => Promise<void>;
+  residentBytes?: number;
   config?: Config;
 }
 
@@ -24,26 +27,31 @@ interface SimulationOptions {
 function simulate({
   serve = () => NEVER,
   wait = () => NEVER,
+  hold = () => ({ [Symbol.dispose]() {} }),
   untilMemoryCheck = () => NEVER,
+  residentBytes = 1,
   config = CONFIG,
 }: SimulationOptions = {}) {
-  let onError: ((error: unknown) => Response) | undefined;
+  let options: Deno.ServeTcpOptions & Deno.ServeInit;
   const simulation = {
     now: 0,
-    residentBytes: 0,
+    residentBytes,
     stop: new AbortController(),
     lines: [] as string[],
     running: Promise.resolve(),
+    /** Responds to a request. */
+    respond: () => options.handler({} as Request, {} as never) as Response,
     /** Responds to an error that a handler has thrown. */
-    fail: (error: unknown) => onError!(error),
+    fail: (error: unknown) => options.onError!(error) as Response,
   };
   const runtime = {
-    serve: (options: Deno.ServeTcpOptions & Deno.ServeInit) => {
-      onError = options.onError as typeof onError;
+    serve: (given: typeof options) => {
+      options = given;
       const finished = serve(options.signal!, options.port!);
       const addr = { hostname: "127.0.0.1", port: 5000 };
       return { finished, addr, shutdown: () => Promise.resolve() };
     },
+    listen: ({ port }: { port: number }) => hold(port),
     delay: wait,
     untilMemoryCheck,
     now: () => simulation.now,
@@ -97,20 +105,26 @@ const IN_USE = new Deno.errors.AddrInUse();
 const TAKEN =
   'Cannot listen on "127.0.0.1", port 5000: another program uses the port';
 
+const CLOSING = "Connections are no longer kept alive";
+
 /** The time until a failure, in ms, and its error. */
 type Failure = [lasted: number, error: Error];
 
 /**
  * Runs a server through failures: Deno.serve throws AddrInUse, and its server
  * rejects with any other error.
+ *
+ * @returns In `pauses`, how long it waited and in which state.
  */
 async function runThrough(failures: Failure[]) {
-  const pauses: number[] = [];
+  const pauses: string[] = [];
   const ports: number[] = [];
   let open = 0;
+  let held = 0; // the port that is held
   let isPausing = false;
   const serve = (signal: AbortSignal, port: number) => {
     if (isPausing) throw new Error("It listens before the pause is over");
+    assertEquals(held, 0, "The port is still held");
     ports.push(port);
     const [lasted, error] = failures.shift() ?? [0, undefined];
     if (error === IN_USE) throw error;
@@ -122,26 +136,30 @@ async function runThrough(failures: Failure[]) {
       simulation.stop.abort();
     });
   };
+  const hold = (port: number) => {
+    held = port;
+    return { [Symbol.dispose]: () => held = 0 };
+  };
   const wait = async (milliseconds: number) => {
     if (!simulation.stop.signal.aborted) {
-      assertEquals(open, 0, "Connections are still open");
-      pauses.push(milliseconds);
+      const state = `${held ? ", held" : ""}${open ? ", open" : ""}`;
+      pauses.push(`${milliseconds}${state}`);
       simulation.now += milliseconds;
       isPausing = true;
     }
     await delay(0);
     isPausing = false;
   };
-  const simulation = simulate({ serve, wait });
+  const simulation = simulate({ serve, wait, hold });
   await within(simulation.running, () => `still running: ${pauses}`);
   return { pauses, ports, warnings: simulation.lines };
 }
 
-Deno.test("runServer() listens again 8 ms after a failed accept, on the same port", async () => {
+Deno.test("runServer() answers the last client before it closes all connections and listens again, on the same port", async () => {
   const failures: Failure[] = Array(6).fill([100, EMFILE]);
   const { pauses, warnings, ports } = await runThrough(failures);
-  assertEquals(pauses, Array(6).fill(8));
-  assertEquals(warnings, [CLOSED]);
+  assertEquals(pauses, Array(6).fill(["3, held, open", "1, held"]).flat());
+  assertEquals(warnings, [CLOSED, CLOSING]);
   assertEquals(ports, [0, ...Array(6).fill(5000)]);
 });
 
@@ -157,23 +175,24 @@ Deno.test("runServer() listens again if the server ends without being stopped", 
   });
   await within(promise, () => `not listening: ${lines}`);
   const reason = "Error: The server has ended";
-  assertEquals(lines, [CLOSED.replace(`${EMFILE}`, reason)]);
+  assertEquals(lines, [CLOSED.replace(`${EMFILE}`, reason), CLOSING]);
 });
 
 Deno.test("runServer() logs why it cannot listen, and when it listens again", async () => {
   const failures: Failure[] = Array(25).fill([0, IN_USE]);
   const { pauses, warnings } = await runThrough([[100, EMFILE], ...failures]);
-  assertEquals(pauses, [8, ...Array(25).fill(200)]);
-  assertEquals(warnings, [CLOSED, TAKEN, "Listening again after 5.0 s"]);
+  assertEquals(pauses.slice(2), Array(25).fill("200"));
+  const again = "Listening again after 5.0 s";
+  assertEquals(warnings, [CLOSED, CLOSING, TAKEN, again]);
 });
 
 Deno.test("runServer() repeats a reason once a minute", async () => {
   const failures: Failure[] = Array(650).fill([0, IN_USE]);
   const { warnings } = await runThrough([[0, EMFILE], ...failures]);
   const again = "Listening again after 130.0 s";
-  assertEquals(warnings, [CLOSED, TAKEN, TAKEN, TAKEN, again]);
-  const flood = await runThrough(Array(121).fill([992, EMFILE]));
-  assertEquals(flood.warnings, [CLOSED, CLOSED, CLOSED]);
+  assertEquals(warnings, [CLOSED, CLOSING, TAKEN, TAKEN, TAKEN, again]);
+  const flood = await runThrough(Array(121).fill([996, EMFILE]));
+  assertEquals(flood.warnings, [CLOSED, CLOSING, CLOSED, CLOSED]);
 });
 
 Deno.test("runServer() logs each reason at once, including in later outages", async () => {
@@ -182,13 +201,15 @@ Deno.test("runServer() logs each reason at once, including in later outages", as
   const { warnings } = await runThrough([...outage, ...outage]);
   const again = "Listening again after 0.2 s";
   const closed = CLOSED.replace(`${EMFILE}`, `${other}`);
-  const logged = [CLOSED, TAKEN, again, closed];
+  const logged = [CLOSED, CLOSING, TAKEN, again, closed];
   assertEquals(warnings, [...logged, CLOSED, TAKEN, again, closed]);
 });
 
 /** Runs a server whose process has one of these sizes, in MB, at each check. */
 async function runWithMemory(...sizes: number[]) {
   const closedAt: number[] = [];
+  const pauses: string[] = [];
+  let isHeld = false;
   const serve = (signal: AbortSignal) =>
     new Promise<void>((resolve) =>
       signal.addEventListener("abort", () => {
@@ -204,16 +225,25 @@ async function runWithMemory(...sizes: number[]) {
   };
   const simulation = simulate({
     serve,
-    wait: () => delay(0),
+    hold: () => {
+      isHeld = true;
+      return { [Symbol.dispose]: () => isHeld = false };
+    },
+    wait: (milliseconds) => {
+      pauses.push(`${milliseconds}${isHeld ? ", held" : ""}`);
+      return delay(0);
+    },
     untilMemoryCheck,
   });
   await within(simulation.running, () => `still running: ${closedAt}`);
-  return { closedAt, warnings: simulation.lines };
+  return { closedAt, pauses, warnings: simulation.lines };
 }
 
 Deno.test("runServer() closes all connections when the process grows too large", async () => {
-  const { closedAt, warnings } = await runWithMemory(90, 192, 193, 90, 192);
-  assertEquals(closedAt, [193]);
+  const sizes = [90, 144, 145, 90, 144];
+  const { closedAt, pauses, warnings } = await runWithMemory(...sizes);
+  assertEquals(closedAt, [145]);
+  assertEquals(pauses.slice(0, 2), ["1", "500, held"]); // the last is the stop
   const reason = "Error: Too much memory in use";
   assertEquals(warnings, [CLOSED.replace(`${EMFILE}`, reason)]);
 });
@@ -228,8 +258,15 @@ Deno.test("runServer() raises the memory limit if closing connections frees no m
   assertEquals(closedAt, [300, 315]);
 });
 
+Deno.test("runServer() warns that it cannot measure memory", () => {
+  const { lines } = simulate({ residentBytes: 0 });
+  assertEquals(lines, [
+    "Memory is not limited: it cannot be measured without /proc",
+  ]);
+});
+
 /** Runs a server whose first listener can be made to fail. */
-function failOnce() {
+function failOnce(hold?: () => Disposable) {
   const failure = Promise.withResolvers<void>();
   const timeout = Promise.withResolvers<void>(); // of running requests
   const signals: AbortSignal[] = [];
@@ -239,11 +276,30 @@ function failOnce() {
     // Only the wait for running requests is that long
     wait: (milliseconds) =>
       milliseconds > 1000 ? timeout.promise : Promise.resolve(),
+    hold,
     untilMemoryCheck: () => new Promise((resolve) => checks.push(resolve)),
   });
   const failAccept = () => failure.reject(EMFILE);
   return { ...simulation, failAccept, timeout, signals, checks };
 }
+
+Deno.test("runServer() closes each connection after its response once accept has failed", async () => {
+  const { respond, fail, failAccept, signals } = failOnce();
+  const connections = () =>
+    [respond(), fail(ERROR)].map(({ headers }) => headers.get("connection"));
+  assertEquals(connections(), [null, null]);
+  failAccept();
+  await waitFor(() => signals.length === 2);
+  assertEquals(connections(), ["close", "close"]);
+});
+
+Deno.test("runServer() listens again even if it cannot hold the port", async () => {
+  const { failAccept, signals } = failOnce(() => {
+    throw EMFILE;
+  });
+  failAccept();
+  await waitFor(() => signals.length === 2);
+});
 
 Deno.test("runServer() runs only one memory check after it listens again", async () => {
   const { failAccept, signals, checks } = failOnce();
