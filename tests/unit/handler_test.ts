@@ -1,133 +1,115 @@
 // The resource: how each request is answered.
 
 import { assertEquals } from "@std/assert";
-import { createHandler } from "../../src/handler.ts";
-import { requestTarget } from "../../src/request_target.ts";
+import { createHandler, type Handler } from "../../src/handler.ts";
 import type { Reading, Sensor } from "../../src/sensor.ts";
 
-const READING = { json: '"Sensor data"' };
-const NO_READING = { unavailable: "No reading yet" };
 const METHODS = "GET, HEAD, OPTIONS";
+const read = () => ({ json: '"Sensor data"' });
+const fail = () => ({ unavailable: "No reading yet" });
+const handler = createHandler(read, false);
+const corsHandler = createHandler(read, true);
 
-/** Returns the response to a request, whose target may be a whole URL. */
-function answer(
+/** A status, a body, and the header fields that not all responses have. */
+type Answer = [status: number, body: string, fields: Record<string, string>];
+
+/** Returns the answer to a request. Its target is null if its Host is invalid. */
+async function send(
+  handle: Handler,
   method: string,
-  target = "/datasensor",
-  sensor: Sensor = () => READING,
-  cors = false,
-): Response {
-  const url = target.startsWith("http:") ? target : `http://board${target}`;
-  // Deno.serve passes on what `new Request` would reject or change
-  const request = { method, url, headers: new Headers() } as Request;
-  return createHandler(sensor, cors)(request, requestTarget(request));
+  target: string | null = "/datasensor",
+): Promise<Answer> {
+  // `new Request` would reject some methods
+  const response = handle({ method } as Request, target ?? undefined);
+  const {
+    "cache-control": caching,
+    "x-content-type-options": sniffing,
+    ...fields
+  } = Object.fromEntries(response.headers);
+  assertEquals([caching, sniffing], ["no-store", "nosniff"]);
+  return [response.status, await response.text(), fields];
 }
 
-Deno.test("createHandler() answers GET with only the JSON string", async () => {
-  const response = answer("GET");
-  assertEquals(response.status, 200);
-  assertEquals(await response.text(), '"Sensor data"');
-  assertEquals([...response.headers], [
-    ["cache-control", "no-store"],
-    ["content-type", "application/json"],
-    ["x-content-type-options", "nosniff"],
-  ]);
+/** Returns an answer with problem details. */
+function problem(
+  status: number,
+  title: string,
+  detail: string,
+  fields: Record<string, string> = {},
+): Answer {
+  const body = { type: "about:blank", title, status, detail };
+  const type = { "content-type": "application/problem+json" };
+  return [status, JSON.stringify(body), { ...type, ...fields }];
+}
+
+const JSON_TYPE = { "content-type": "application/json" };
+const OK: Answer = [200, '"Sensor data"', JSON_TYPE];
+const NOT_FOUND = problem(404, "Not Found", "The only resource is /datasensor");
+const UNAVAILABLE = problem(503, "Service Unavailable", "No reading yet");
+const BAD_REQUEST = problem(
+  400,
+  "Bad Request",
+  "The Host header field is invalid",
+);
+const NOT_ALLOWED = problem(
+  405,
+  "Method Not Allowed",
+  "The resource is read-only: use GET, HEAD or OPTIONS",
+  { allow: METHODS },
+);
+
+Deno.test("createHandler() answers GET and HEAD with only the JSON string", async () => {
+  // Deno.serve omits the body for HEAD
+  for (const method of ["GET", "HEAD"]) {
+    assertEquals(await send(handler, method), OK);
+  }
+});
+
+Deno.test("createHandler() answers OPTIONS with 204 and Allow", async () => {
+  assertEquals(await send(handler, "OPTIONS"), [204, "", { allow: METHODS }]);
+});
+
+Deno.test("createHandler() answers other methods with 405 and Allow", async () => {
+  for (const method of ["POST", "DELETE", "CONNECT", "BREW", "get"]) {
+    assertEquals(await send(handler, method), NOT_ALLOWED);
+  }
 });
 
 const FOUND = [
   ...["/datasensor?", "/datasensor?x=1", "/datasensor?/../%"],
   ...["/%64atasensor", "/%64%61%74%61sensor?x=%"],
 ];
-
-for (const target of FOUND) {
-  Deno.test(`createHandler() answers GET and HEAD ${target} with 200`, () => {
-    for (const method of ["GET", "HEAD"]) {
-      assertEquals(answer(method, target).status, 200);
-    }
-  });
-}
-
-Deno.test("createHandler() answers OPTIONS with 204 and Allow", () => {
-  const response = answer("OPTIONS");
-  assertEquals([response.status, response.body], [204, null]);
-  assertEquals([...response.headers], [
-    ["allow", METHODS],
-    ["cache-control", "no-store"],
-    ["x-content-type-options", "nosniff"],
-  ]);
-});
-
-/** Asserts that a response has these problem details. */
-async function assertProblem(
-  response: Response,
-  status: number,
-  title: string,
-  detail: string,
-  fields: [string, string][] = [],
-) {
-  assertEquals([...response.headers], [
-    ...fields,
-    ["cache-control", "no-store"],
-    ["content-type", "application/problem+json"],
-    ["x-content-type-options", "nosniff"],
-  ]);
-  const body = { type: "about:blank", title, status, detail };
-  assertEquals([response.status, await response.json()], [status, body]);
-}
-
-Deno.test("createHandler() answers other methods with 405 and Allow", async () => {
-  const methods = ["POST", "PUT", "PATCH", "DELETE", "TRACE", "CONNECT"];
-  for (const method of [...methods, "BREW", "get"]) {
-    await assertProblem(
-      answer(method),
-      405,
-      "Method Not Allowed",
-      "The resource is read-only: use GET, HEAD or OPTIONS",
-      [["allow", METHODS]],
-    );
-  }
-});
-
-const NOT_FOUND = [
+const MISSING = [
   ...["/", "", "/*", "/?/datasensor", "/Datasensor", "/datasenso"],
   ...["//datasensor", "/datasensor/", "/./datasensor", "/a/../datasensor"],
   ...["/datasensor%", "/datasensor%2F", "/datasensor%3Fx=1"],
   ...["/%64atasensor%zz", "/%2564atasensor"],
 ];
 
-for (const target of NOT_FOUND) {
-  Deno.test(`createHandler() answers "${target}" with 404`, async () => {
-    for (const method of ["GET", "POST", "OPTIONS"]) {
-      const detail = "The only resource is /datasensor";
-      await assertProblem(answer(method, target), 404, "Not Found", detail);
-    }
+for (const target of [...FOUND, ...MISSING]) {
+  const answer = FOUND.includes(target) ? OK : NOT_FOUND;
+  Deno.test(`createHandler() answers "${target}" with ${answer[0]}`, async () => {
+    assertEquals(await send(handler, "GET", target), answer);
   });
 }
 
-Deno.test("createHandler() answers an invalid Host with 400 on every path", async () => {
-  const detail = "The Host header field is invalid";
-  for (const target of ["/datasensor", "/x", "/datasensor?/x"]) {
-    for (const method of ["GET", "POST", "OPTIONS"]) {
-      const request = new Request(`http://board${target}`, { method });
-      const response = createHandler(() => READING, false)(request);
-      await assertProblem(response, 400, "Bad Request", detail);
-    }
+Deno.test("createHandler() answers any method with 404 or, if the Host is invalid, with 400", async () => {
+  for (const method of ["GET", "POST", "OPTIONS"]) {
+    assertEquals(await send(handler, method, "/"), NOT_FOUND);
+    assertEquals(await send(handler, method, null), BAD_REQUEST);
   }
 });
 
 Deno.test("createHandler() answers 503 while there is no reading", async () => {
-  let current: ReturnType<Sensor> = READING;
-  const handler = createHandler(() => current, false);
-  const send = (method: string) =>
-    handler({ method } as Request, "/datasensor");
-  assertEquals(send("GET").status, 200);
-  current = NO_READING;
-  for (const method of ["GET", "HEAD"]) {
-    const detail = "No reading yet";
-    await assertProblem(send(method), 503, "Service Unavailable", detail);
-  }
-  assertEquals(send("OPTIONS").status, 204);
-  current = READING;
-  assertEquals(send("GET").status, 200);
+  let sensor: Sensor = read;
+  const handler = createHandler(() => sensor(), false);
+  assertEquals(await send(handler, "GET"), OK);
+  sensor = fail;
+  assertEquals(await send(handler, "GET"), UNAVAILABLE);
+  assertEquals(await send(handler, "HEAD"), UNAVAILABLE);
+  assertEquals((await send(handler, "OPTIONS"))[0], 204);
+  sensor = read;
+  assertEquals(await send(handler, "GET"), OK);
 });
 
 Deno.test("createHandler() serves each reading with its time, and serializes it once", async () => {
@@ -139,44 +121,31 @@ Deno.test("createHandler() serves each reading with its time, and serializes it 
     time: new Date("2026-11-20T17:14:00Z"),
   };
   const handler = createHandler(() => reading, false);
-  const read = async () => {
-    const response = handler({ method: "GET" } as Request, "/datasensor");
-    return [await response.text(), response.headers.get("last-modified")];
-  };
-  for (const _ of [1, 2]) {
-    assertEquals(await read(), ["1", "Fri, 20 Nov 2026 17:14:00 GMT"]);
-  }
+  const time = { "last-modified": "Fri, 20 Nov 2026 17:14:00 GMT" };
+  const first: Answer = [200, "1", { ...JSON_TYPE, ...time }];
+  assertEquals(await send(handler, "GET"), first);
+  assertEquals(await send(handler, "GET"), first);
   reading = { json: "22", time: new Date("2026-11-21T17:14:09.999Z") };
-  assertEquals(await read(), ["22", "Sat, 21 Nov 2026 17:14:09 GMT"]);
+  const later = { "last-modified": "Sat, 21 Nov 2026 17:14:09 GMT" };
+  const second: Answer = [200, "22", { ...JSON_TYPE, ...later }];
+  assertEquals(await send(handler, "GET"), second);
 });
 
-/** Returns the CORS fields of a response. */
-function corsFields(...request: Parameters<typeof answer>) {
-  return [...answer(...request).headers]
-    .filter(([name]) => name.startsWith("access-control"));
-}
-
-const ALLOW_ORIGIN = ["access-control-allow-origin", "*"];
-
-Deno.test("createHandler() lets other origins read all responses, but only with --cors", () => {
-  for (const sensor of [() => READING, () => NO_READING]) {
-    for (const method of ["GET", "HEAD", "POST"]) {
-      for (const target of ["/datasensor", "/", "http://^/"]) {
-        const fields = (cors: boolean) =>
-          corsFields(method, target, sensor, cors);
-        assertEquals([fields(false), fields(true)], [[], [ALLOW_ORIGIN]]);
-      }
-    }
+Deno.test("createHandler() lets other origins read all responses with --cors", async () => {
+  const origin = { "access-control-allow-origin": "*" };
+  function withOrigin([status, body, fields]: Answer): Answer {
+    return [status, body, { ...fields, ...origin }];
   }
-});
-
-Deno.test("createHandler() answers a preflight only with --cors", () => {
-  const fields = (cors: boolean) =>
-    corsFields("OPTIONS", "/datasensor", () => READING, cors);
-  assertEquals(fields(false), []);
-  assertEquals(fields(true), [
-    ["access-control-allow-headers", "*"],
-    ["access-control-allow-methods", METHODS],
-    ALLOW_ORIGIN,
-  ]);
+  assertEquals(await send(corsHandler, "GET"), withOrigin(OK));
+  assertEquals(await send(corsHandler, "POST"), withOrigin(NOT_ALLOWED));
+  assertEquals(await send(corsHandler, "GET", "/"), withOrigin(NOT_FOUND));
+  assertEquals(await send(corsHandler, "GET", null), withOrigin(BAD_REQUEST));
+  const silent = createHandler(fail, true);
+  assertEquals(await send(silent, "GET"), withOrigin(UNAVAILABLE));
+  const preflight: Answer = [204, "", {
+    allow: METHODS,
+    "access-control-allow-headers": "*",
+    "access-control-allow-methods": METHODS,
+  }];
+  assertEquals(await send(corsHandler, "OPTIONS"), withOrigin(preflight));
 });

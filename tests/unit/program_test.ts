@@ -7,13 +7,13 @@ import { ListenError } from "../../src/startup.ts";
 import { waitFor, within } from "../helpers/wait.ts";
 
 type RunServer = typeof PROCESS.runServer;
-type Stream = "stdout" | "stderr";
 
 interface FakeProcess {
   /** Runs in place of the server. */
   runServer?: RunServer;
   input?: string;
-  terminals?: Stream[];
+  /** Whether the standard output is a terminal; standard error is the opposite. */
+  isTerminal?: boolean;
   noColor?: boolean;
   /** Takes what is written to an output stream. */
   write?: (bytes: Uint8Array) => Promise<number>;
@@ -21,21 +21,21 @@ interface FakeProcess {
   uncaught?: AbortSignal;
 }
 
-/** Runs the program in a fake process, and records what it writes, in order. */
+/** Runs the program, and returns its exit code and what it wrote, in order. */
 async function run(args: string[], {
   runServer = () => Promise.resolve(),
   input = "",
-  terminals = [],
+  isTerminal = false,
   noColor = false,
   write = (bytes) => Promise.resolve(bytes.length),
   stopSignal = () => new AbortController().signal,
   uncaught = new AbortController().signal,
 }: FakeProcess = {}) {
-  const written: [stream: Stream, text: string][] = [];
-  const createOutput = (name: Stream) => ({
-    isTerminal: () => terminals.includes(name),
+  const written: string[] = [];
+  const createOutput = (name: string, isTerminal: boolean) => ({
+    isTerminal: () => isTerminal,
     write: (bytes: Uint8Array) => {
-      written.push([name, new TextDecoder().decode(bytes)]);
+      written.push(`${name}: ${new TextDecoder().decode(bytes)}`);
       return write(bytes);
     },
   });
@@ -46,57 +46,46 @@ async function run(args: string[], {
   };
   const process = {
     stdin: { read },
-    stdout: createOutput("stdout"),
-    stderr: createOutput("stderr"),
+    stdout: createOutput("stdout", isTerminal),
+    stderr: createOutput("stderr", !isTerminal),
     noColor,
     runServer,
     stopSignal,
     uncaughtErrorSignal: () => uncaught,
   } as unknown as typeof PROCESS;
   const code = await within(runProgram(args, process), () => "no exit code");
-  return { code, written };
+  return [code, ...written];
 }
 
-/** Arguments, the exit code, and what is printed where. */
-const PRINTED: [string[], number, Stream, ...lines: string[]][] = [
-  [["--help"], 0, "stdout", HELP],
-  [["--version"], 0, "stdout", VERSION],
-  [
-    ["--foo"],
-    2,
-    "stderr",
-    'Unknown flag "--foo"',
-    "Run with --help for the list of flags",
-  ],
-  [
-    ["--foo", "--journal"],
-    2,
-    "stderr",
-    '<3>Unknown flag "--foo"',
-    "<3>Run with --help for the list of flags",
-  ],
+const UNKNOWN = 'Unknown flag "--foo"';
+const HINT = "Run with --help for the list of flags";
+
+const PRINTED: [args: string[], code: number, written: string][] = [
+  [["--help"], 0, `stdout: ${HELP}\n`],
+  [["--version"], 0, `stdout: ${VERSION}\n`],
+  [["--foo"], 2, `stderr: ${UNKNOWN}\n${HINT}\n`],
+  [["--foo", "--journal"], 2, `stderr: <3>${UNKNOWN}\n<3>${HINT}\n`],
 ];
 
-for (const [args, code, stream, ...lines] of PRINTED) {
-  Deno.test(`runProgram() prints to ${stream} and returns ${code} for ${args}`, async () => {
-    const written: [Stream, string][] = [[stream, `${lines.join("\n")}\n`]];
+for (const [args, code, written] of PRINTED) {
+  Deno.test(`runProgram() answers ${args} and returns ${code}`, async () => {
     const runServer = () => Promise.reject("The server runs");
-    assertEquals(await run(args, { runServer }), { code, written });
+    assertEquals(await run(args, { runServer }), [code, written]);
     const write = () => Promise.reject(new Deno.errors.BrokenPipe());
-    assertEquals(await run(args, { write }), { code, written });
+    assertEquals(await run(args, { write }), [code, written]);
   });
 }
 
 const ERROR = new TypeError("On fire");
 const IN_USE = new ListenError(new Deno.errors.AddrInUse(), "::", 80);
 
-/** Logs a line, then fails. */
+/** Returns a server that logs a line and then fails. */
 const failWith = (error: unknown): RunServer => (_config, _handler, logger) => {
   logger.info("a line");
   return Promise.reject(error);
 };
 
-const FAILURES: [flag: string, error: unknown, text: string][] = [
+const FAILURES: [flag: string, error: unknown, printed: string][] = [
   ["--debug", IN_USE, IN_USE.message],
   ["--journal", IN_USE, `<3>${IN_USE.message.replace("\n", "\n<3>")}`],
   ["--debug", ERROR, ERROR.stack!],
@@ -104,12 +93,10 @@ const FAILURES: [flag: string, error: unknown, text: string][] = [
   ["--debug", "on fire", "on fire"],
 ];
 
-for (const [flag, error, text] of FAILURES) {
+for (const [flag, error, printed] of FAILURES) {
   Deno.test(`runProgram() prints ${error} with ${flag} after the log and returns 1`, async () => {
-    assertEquals(await run([flag], { runServer: failWith(error) }), {
-      code: 1,
-      written: [["stdout", "a line\n"], ["stderr", `${text}\n`]],
-    });
+    const result = await run([flag], { runServer: failWith(error) });
+    assertEquals(result, [1, "stdout: a line\n", `stderr: ${printed}\n`]);
   });
 }
 
@@ -117,128 +104,89 @@ Deno.test("runProgram() returns 1 if it cannot listen for signals", async () => 
   const stopSignal = () => {
     throw ERROR;
   };
-  const written: [Stream, string][] = [["stderr", `${ERROR.stack}\n`]];
-  assertEquals(await run([], { stopSignal }), { code: 1, written });
+  assertEquals(await run([], { stopSignal }), [1, `stderr: ${ERROR.stack}\n`]);
 });
 
-Deno.test("runProgram() waits for each output stream, but not forever", async () => {
-  const stuck = { write: () => new Promise<never>(() => {}) };
-  const runServer = failWith(ERROR);
+Deno.test("runProgram() does not wait forever for output", async () => {
+  const write = () => new Promise<never>(() => {});
   const results = await Promise.all([
-    run(["--help"], stuck),
-    run(["--foo"], stuck),
-    run([], { ...stuck, runServer }),
+    run(["--help"], { write }),
+    run(["--foo"], { write }),
+    run([], { write, runServer: failWith(ERROR) }),
   ]);
-  assertEquals(
-    results.map(({ code, written }) => [code, written.length]),
-    [[0, 1], [2, 1], [1, 2]],
-  );
+  const lengths = results.map(([code, ...written]) => [code, written.length]);
+  assertEquals(lengths, [[0, 1], [2, 1], [1, 2]]);
 });
 
-/** Runs until the server is stopped, and then logs a line. */
+/** Runs until it is stopped, and then logs a line. */
 const runUntilStopped: RunServer = async (_config, _handler, logger, stop) => {
-  if (!stop.aborted) {
-    await new Promise((resolve) => stop.addEventListener("abort", resolve));
-  }
+  await waitFor(() => stop.aborted);
   logger.info("stopped");
 };
 
-Deno.test("runProgram() returns 0 after a signal has stopped the server", async () => {
-  const stop = new AbortController();
-  const running = run([], {
-    runServer: runUntilStopped,
-    stopSignal: () => stop.signal,
-  });
-  stop.abort();
-  const written: [Stream, string][] = [["stdout", "stopped\n"]];
-  assertEquals(await running, { code: 0, written });
+Deno.test("runProgram() returns 0 after a signal, and 1 after an uncaught error", async () => {
+  const runServer = runUntilStopped;
+  const stopSignal = () => AbortSignal.abort();
+  const uncaught = AbortSignal.abort(ERROR);
+  const stopped = "stdout: stopped\n";
+  assertEquals(await run([], { runServer, stopSignal }), [0, stopped]);
+  const failed = await run([], { runServer, uncaught });
+  assertEquals(failed, [1, stopped, `stderr: ${ERROR.stack}\n`]);
 });
 
-Deno.test("runProgram() stops the server after an uncaught error, prints it and returns 1", async () => {
-  const controller = new AbortController();
-  const { signal: uncaught } = controller;
-  const running = run([], { runServer: runUntilStopped, uncaught });
-  controller.abort(ERROR);
-  assertEquals(await running, {
-    code: 1,
-    written: [["stdout", "stopped\n"], ["stderr", `${ERROR.stack}\n`]],
-  });
-});
+const PLAIN = "WARN hot\nDEBUG detail\n";
+const COLORED = "\x1b[33mWARN hot\x1b[0m\nDEBUG detail\n";
 
-const YELLOW = "\x1b[33mWARN hot\x1b[0m";
-
-const STYLES: [name: string, string[], FakeProcess, line: string][] = [
-  ["colors on a terminal", [], { terminals: ["stdout"] }, YELLOW],
-  ["no colors in a file", [], { terminals: ["stderr"] }, "WARN hot"],
-  [
-    "no colors with NO_COLOR",
-    [],
-    { terminals: ["stdout"], noColor: true },
-    "WARN hot",
-  ],
-  [
-    "priorities with --journal",
-    ["--journal"],
-    { terminals: ["stdout"] },
-    "<4>WARN hot",
-  ],
+const LOGS: [args: string[], process: FakeProcess, log: string][] = [
+  [[], {}, PLAIN],
+  [[], { isTerminal: true }, COLORED],
+  [[], { isTerminal: true, noColor: true }, PLAIN],
+  [["--no-debug"], {}, "WARN hot\n"],
+  [["--journal"], { isTerminal: true }, "<4>WARN hot\n<7>DEBUG detail\n"],
 ];
 
-for (const [name, args, process, line] of STYLES) {
-  Deno.test(`runProgram() logs with ${name}`, async () => {
+for (const [args, process, log] of LOGS) {
+  const output = JSON.stringify(process);
+  Deno.test(`runProgram() with [${args}] and ${output} logs ${log}`, async () => {
     const runServer: RunServer = (_config, _handler, logger) => {
       logger.warn("hot");
+      logger.debug("detail");
       return Promise.resolve();
     };
-    const { written } = await run(args, { ...process, runServer });
-    assertEquals(written, [["stdout", `${line}\n`]]);
+    const result = await run(args, { ...process, runServer });
+    assertEquals(result, [0, `stdout: ${log}`]);
   });
 }
 
-Deno.test("runProgram() logs debug messages unless --no-debug is given", async () => {
-  const runServer: RunServer = (_config, _handler, logger) => {
-    logger.debug("detail");
-    return Promise.resolve();
-  };
-  const lines = async (flag: string) =>
-    (await run([flag], { runServer })).written;
-  assertEquals(await lines("--debug"), [["stdout", "DEBUG detail\n"]]);
-  assertEquals(await lines("--no-debug"), []);
-});
-
-/** Flags, the standard input, the response's body and the value of CORS. */
-const SERVED: [args: string[], input: string, body: string, cors?: string][] = [
-  [[], "21.5\n", '"Sensor data"'],
-  [["--message", "hot"], "21.5\n", '"hot"'],
-  [["--stdin"], "21.5\n", '"21.5"'],
-  [["--stdin", "--json"], "21.5\n", "21.5"],
-  [["--cors"], "", '"Sensor data"', "*"],
+/** Flags, the body of the response to them, and who may read it. */
+const SERVED: [args: string[], body: string, origin?: string][] = [
+  [[], '"Sensor data"'],
+  [["--message", "hot"], '"hot"'],
+  [["--stdin"], '"21.5"'],
+  [["--stdin", "--json"], "21.5"],
+  [["--cors"], '"Sensor data"', "*"],
 ];
 
-for (const [args, input, body, cors] of SERVED) {
+for (const [args, body, origin = null] of SERVED) {
   Deno.test(`runProgram() serves ${body} with [${args}], and logs each request`, async () => {
-    const runServer: RunServer = async (config, handler) => {
-      assertEquals([config.hostname, config.port], ["::1", 8000]);
+    const runServer: RunServer = async ({ hostname, port }, handler) => {
+      assertEquals([hostname, port], ["::1", 8000]);
       const request = new Request("http://board/datasensor?x=1");
-      const remoteAddr = { hostname: "192.0.2.7", port: 1, transport: "tcp" };
+      const remoteAddr = { hostname: "192.0.2.7" };
       const info = { remoteAddr } as Deno.ServeHandlerInfo<Deno.NetAddr>;
-      let response!: Response;
-      await waitFor(async () => {
+      let response = await handler(request, info);
+      await waitFor(async () => { // for the input
         response = await handler(request, info);
         return response.ok;
       });
-      const origin = response.headers.get("access-control-allow-origin");
-      assertEquals([await response.text(), origin], [body, cors ?? null]);
+      const field = response.headers.get("access-control-allow-origin");
+      assertEquals([await response.text(), field], [body, origin]);
     };
-    const listen = ["--host", "::1", "--port", "8000"];
-    const { code, written } = await run([...listen, ...args], {
-      runServer,
-      input,
-    });
-    assertEquals(code, 0, String(written));
-    assertMatch(
-      written.join(),
-      /192\.0\.2\.7 - - \[.*\] "GET \/datasensor\?x=1 HTTP\/1\.1" 200 -\n/,
-    );
+    const address = ["--host", "::1", "--port", "8000"];
+    const process = { runServer, input: "21.5\n" };
+    const [code, log] = await run([...address, ...args], process);
+    assertEquals(code, 0, `${log}`);
+    const line = /192\.0\.2\.7 - .* "GET \/datasensor\?x=1 HTTP\/1\.1" 200 -\n/;
+    assertMatch(`${log}`, line);
   });
 }
