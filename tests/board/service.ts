@@ -126,10 +126,15 @@ ${rate} --threshold=60 datasensor-sensor`);
     await assertStops(board, "--host 10.9.9.9", /10\.9\.9\.9/);
   },
 
-  async "a flag that is not UTF-8 stops the service permanently"(board) {
+  async "an argument that is not UTF-8 stops the service permanently"(board) {
+    // systemd passes only UTF-8 itself
     await edit(
       board,
-      '[Service]\nExecStart=\nExecStart=/usr/bin/datasensor "\\xff"\n',
+      `[Service]
+NoExecPaths=
+ExecStart=
+ExecStart=/bin/sh -c 'exec /usr/bin/datasensor "$(printf \\\\\\\\377)"'
+`,
     );
     await waitOnBoard(async () =>
       await property(board, "ActiveState") === "failed"
