@@ -19,12 +19,13 @@ ip link set eth0 up
 ip link set eth1 up
 mount -t tmpfs tmpfs /run
 mount -t tmpfs tmpfs /etc/avahi/services
-eval "$0"
 mkdir /run/dbus
 dbus-daemon --system --nofork --nosyslog &
 until [ -e /run/dbus/system_bus_socket ]; do sleep 0.1; done
 printf '[server]\\nhost-name=board\\n' |
   avahi-daemon --no-drop-root --no-chroot --no-rlimits --file /dev/stdin &
+until [ -e /run/avahi-daemon/socket ]; do sleep 0.1; done
+eval "$0"
 "$@" &
 `;
 

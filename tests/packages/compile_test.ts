@@ -86,15 +86,23 @@ testUnless(
   },
 );
 
-Deno.test("compile rejects a file that is not denort", async () => {
+Deno.test("compile rejects another file than denort for the processor", async () => {
   using project = await Folder.ofProject();
-  await Deno.writeTextFile(`${project.path}/denort`, "a page of a proxy");
-  await assertFails(
-    `DENORT_BIN must be denort ${Deno.version.deno} for aarch64: ` +
-      '"denort" is not a 64-bit Linux program',
-    ["DENORT_BIN=denort"], // relative to the project
-    { cwd: project.path },
-  );
+  await Deno.symlink(Deno.execPath(), `${project.path}/denort`);
+  const { arch } = Deno.build;
+  const target = arch === "aarch64" ? "x86_64" : "aarch64";
+  const name = `denort ${Deno.version.deno} for`;
+  const files = {
+    denort: `${name} ${arch}`, // relative to the project
+    missing: "not a readable file",
+  };
+  for (const [file, found] of Object.entries(files)) {
+    await assertFails(
+      `DENORT_BIN must be ${name} ${target}: "${file}" is ${found}`,
+      [`DENORT_BIN=${file}`],
+      { target, cwd: project.path },
+    );
+  }
 });
 
 testUnless(

@@ -90,7 +90,7 @@ const FILES: [found: string, bytes: Uint8Array][] = [
   ],
   [
     "denort 1.2.34 for aarch64",
-    encodeProgram(AARCH64, "Deno/0.80.0;Deno/1.2.34Deno/1.2.34+4f1e2d"),
+    encodeProgram(AARCH64, `${VERSION};Deno/1.0.0;Deno/1.2.34Deno/1.2.34+4f1e`),
   ],
   [`denort ${VERSION} for x86_64`, encodeProgram(62, `Deno/${VERSION}`)],
   [
