@@ -9,7 +9,8 @@ import { problemResponse } from "./responses.ts";
 import { formatStartReport, ListenError } from "./startup.ts";
 
 const SHUTDOWN_TIMEOUT_MS = 1800; // how long running requests may take to finish
-const LAST_RESPONSE_MS = 3; // for the client that took the last descriptor
+const LAST_RESPONSE_MS = 20; // for the client that took the last descriptor
+const BUSY_BACKLOG = 8; // clients that wait to be accepted, fewer than descriptors
 const DESCRIPTOR_RELEASE_MS = 1; // until closed connections have given theirs back
 const MEMORY_RELEASE_MS = 500; // until closed connections have given theirs back
 const LISTEN_RETRY_MS = 200; // pause after a failed attempt to listen again
@@ -50,7 +51,15 @@ export async function runServer(
 ): Promise<void> {
   const { hostname, port, cors, debug } = config;
   const onError = (error: unknown) => answerError(error, logger, cors);
-  const options = { hostname, port, handler, onError, onListen() {} };
+  const tcpBacklog = 511; // Deno's default
+  const options = {
+    hostname,
+    port,
+    handler,
+    onError,
+    onListen() {},
+    tcpBacklog,
+  };
   let listener: Listener | undefined = listen(); // undefined in a pause
   const { addr } = listener.server;
   options.port = addr.port; // 0 has picked a free one
@@ -99,7 +108,7 @@ export async function runServer(
 
   async function releaseDescriptors(closer: AbortController): Promise<void> {
     using _ = holdPort();
-    if (options.handler === handler) closeEachConnection();
+    if (options.handler === handler) conserveDescriptors();
     await runtime.delay(LAST_RESPONSE_MS);
     closer.abort();
     await runtime.delay(DESCRIPTOR_RELEASE_MS);
@@ -126,14 +135,15 @@ export async function runServer(
     }
   }
 
-  /** Makes the next listener close each connection after its first response. */
-  function closeEachConnection(): void {
+  /** Makes each later listener accept fewer clients at once, and not keep them. */
+  function conserveDescriptors(): void {
     const close = (response: Response): Response => {
       response.headers.set("connection", "close");
       return response;
     };
     options.handler = (request, info) => close(handler(request, info));
     options.onError = (error) => close(onError(error));
+    options.tcpBacklog = BUSY_BACKLOG;
     logger.warn("Connections are no longer kept alive");
   }
 }

@@ -1,9 +1,9 @@
 // The server's failures, memory and stop, with a fake clock and Deno.serve.
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import type { Logger } from "@std/log/logger";
 import { type Config, DEFAULTS } from "../../src/config.ts";
-import { runServer, type RUNTIME } from "../../src/server.ts";
+import { runServer, RUNTIME } from "../../src/server.ts";
 import { delay, waitFor, within } from "../helpers/wait.ts";
 
 const CONFIG = { ...DEFAULTS, hostname: "127.0.0.1", port: 0 };
@@ -39,6 +39,8 @@ function simulate({
     stop: new AbortController(),
     lines: [] as string[],
     running: Promise.resolve(),
+    /** How many clients may wait to be accepted. */
+    backlog: () => options.tcpBacklog,
     /** Responds to a request. */
     respond: () => options.handler({} as Request, {} as never) as Response,
     /** Responds to an error that a handler has thrown. */
@@ -158,7 +160,7 @@ async function runThrough(failures: Failure[]) {
 Deno.test("runServer() answers the last client before it closes all connections and listens again, on the same port", async () => {
   const failures: Failure[] = Array(6).fill([100, EMFILE]);
   const { pauses, warnings, ports } = await runThrough(failures);
-  assertEquals(pauses, Array(6).fill(["3, held, open", "1, held"]).flat());
+  assertEquals(pauses, Array(6).fill(["20, held, open", "1, held"]).flat());
   assertEquals(warnings, [CLOSED, CLOSING]);
   assertEquals(ports, [0, ...Array(6).fill(5000)]);
 });
@@ -191,7 +193,7 @@ Deno.test("runServer() repeats a reason once a minute", async () => {
   const { warnings } = await runThrough([[0, EMFILE], ...failures]);
   const again = "Listening again after 130.0 s";
   assertEquals(warnings, [CLOSED, CLOSING, TAKEN, TAKEN, TAKEN, again]);
-  const flood = await runThrough(Array(121).fill([996, EMFILE]));
+  const flood = await runThrough(Array(121).fill([979, EMFILE]));
   assertEquals(flood.warnings, [CLOSED, CLOSING, CLOSED, CLOSED]);
 });
 
@@ -248,7 +250,7 @@ Deno.test("runServer() closes all connections when the process grows too large",
   assertEquals(warnings, [CLOSED.replace(`${EMFILE}`, reason)]);
 });
 
-Deno.test("runServer() notices growth within the first second", async () => {
+Deno.test("runServer() notices growth before its second memory check", async () => {
   const { closedAt } = await runWithMemory(900, 90);
   assertEquals(closedAt, [900]);
 });
@@ -256,6 +258,13 @@ Deno.test("runServer() notices growth within the first second", async () => {
 Deno.test("runServer() raises the memory limit if closing connections frees no memory", async () => {
   const { closedAt } = await runWithMemory(90, 300, 250, 314, 315, 300, 90);
   assertEquals(closedAt, [300, 315]);
+});
+
+Deno.test("runServer() checks its memory several times a second", async () => {
+  const start = performance.now();
+  await RUNTIME.untilMemoryCheck();
+  const duration = performance.now() - start;
+  assert(duration < 1000, `It took ${duration} ms`);
 });
 
 Deno.test("runServer() warns that it cannot measure memory", () => {
@@ -283,14 +292,14 @@ function failOnce(hold?: () => Disposable) {
   return { ...simulation, failAccept, timeout, signals, checks };
 }
 
-Deno.test("runServer() closes each connection after its response once accept has failed", async () => {
-  const { respond, fail, failAccept, signals } = failOnce();
+Deno.test("runServer() accepts fewer clients at once, and keeps none of them, after accept has failed", async () => {
+  const { backlog, respond, fail, failAccept, signals } = failOnce();
   const connections = () =>
     [respond(), fail(ERROR)].map(({ headers }) => headers.get("connection"));
-  assertEquals(connections(), [null, null]);
+  assertEquals([backlog(), ...connections()], [511, null, null]);
   failAccept();
   await waitFor(() => signals.length === 2);
-  assertEquals(connections(), ["close", "close"]);
+  assertEquals([backlog(), ...connections()], [8, "close", "close"]);
 });
 
 Deno.test("runServer() listens again even if it cannot hold the port", async () => {
