@@ -105,8 +105,9 @@ export async function edit(
   await board.run(`cat >drop-in <<'END'\n${dropIn}END
 sudo tee /usr/local/bin/editor >editor <<'END'
 #!/bin/sh
+for file; do :; done # the last argument; a line number may precede it
 exec sed -i -e '/^### Anything/,/^### .* below/{/^###/!d}' \
-  -e '/^### Anything/r /home/pi/drop-in' "$1"
+  -e '/^### Anything/r /home/pi/drop-in' "$file"
 END
 sudo chmod +x /usr/local/bin/editor`);
   const command = `sudo systemctl edit datasensor`;

@@ -220,13 +220,17 @@ while True:
   },
 
   async "readings that arrived while the service was down are dropped"(board) {
-    await setSensor(board, "SENSOR=sleep infinity");
+    await configure(board, "FLAGS=--stdin --json", "SENSOR=sleep infinity");
     await board.waitForAnswer("503");
     await board.run("sudo systemctl kill -s STOP datasensor");
     await write(board, "66.6");
+    const before = await property(board, "MainPID");
     await board.run("sudo systemctl kill -s KILL datasensor");
-    await waitForState(board, "active");
-    await board.waitForAnswer("503");
+    await waitOnBoard(async () =>
+      (await board.answer()) !== "no answer" &&
+      await property(board, "MainPID") !== before
+    );
+    assertMatch(await board.answer(), /^503/);
     await write(board, "77.7");
     await board.waitForAnswer("200 77.7");
   },
