@@ -41,24 +41,21 @@ async function assertFails(
   assertEquals(place.names(), [`datasensor-${target}`]);
 }
 
-const USE_COPY = "unpack a copy and set DENORT_BIN to its denort";
-const CANNOT_DOWNLOAD =
-  `Cannot download https://dl.deno.land/release/v${Deno.version.deno}/denort-aarch64-unknown-linux-gnu.zip`;
-
-/** Asserts that `deno task compile` fails when a proxy does. */
-async function assertCannotDownload(proxy: string, message: string) {
+/** Asserts that `deno task compile` cannot download denort through a proxy. */
+async function assertCannotDownload(proxy: string, reason: string) {
   using cache = await Folder.ofCache();
   await output("rm", ["-f", `${cache.path}/dl`]); // where Deno keeps denort
-  const variables = [`DENO_DIR=${cache.path}`, `HTTPS_PROXY=${proxy}`];
-  await assertFails(`${CANNOT_DOWNLOAD}: ${message}`, variables);
+  await assertFails(
+    `Cannot download https://dl.deno.land/release/v${Deno.version.deno}/` +
+      `denort-aarch64-unknown-linux-gnu.zip: ${reason}` +
+      "unpack a copy and set DENORT_BIN to its denort",
+    [`DENO_DIR=${cache.path}`, `HTTPS_PROXY=${proxy}`],
+  );
 }
 
 Deno.test("compile explains that the download of denort is refused", async () => {
-  const reason = "Connection refused (os error 111)"; // on Linux
-  await assertCannotDownload(
-    "http://127.0.0.1:9",
-    `${reason}; ${USE_COPY}`,
-  );
+  const reason = "Connection refused (os error 111); "; // on Linux
+  await assertCannotDownload("http://127.0.0.1:9", reason);
 });
 
 testUnless(
@@ -70,18 +67,23 @@ testUnless(
       "-addext subjectAltName=IP:127.0.0.1 " +
       "-addext basicConstraints=critical,CA:FALSE -keyout key -out cert";
     await output("sh", ["-c", make], { cwd: folder.path });
-    const cert = await Deno.readTextFile(`${folder.path}/cert`);
-    const key = await Deno.readTextFile(`${folder.path}/key`);
-    const options = { hostname: "127.0.0.1", port: 0, onListen() {} };
-    await using proxy = Deno.serve(
-      { ...options, cert, key },
-      () => new Response(),
+    const [cert, key] = await Promise.all(
+      ["cert", "key"].map((name) =>
+        Deno.readTextFile(`${folder.path}/${name}`)
+      ),
     );
+    const options = {
+      hostname: "127.0.0.1",
+      port: 0,
+      onListen() {},
+      cert,
+      key,
+    };
+    await using proxy = Deno.serve(options, () => new Response());
     await assertCannotDownload(
       `https://127.0.0.1:${proxy.addr.port}`,
-      "invalid peer certificate: UnknownIssuer; " +
-        "set DENO_TLS_CA_STORE=system to trust the system's certificates, or " +
-        USE_COPY,
+      "invalid peer certificate: UnknownIssuer; set " +
+        "DENO_TLS_CA_STORE=system to trust the system's certificates, or ",
     );
   },
 );

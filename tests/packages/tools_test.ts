@@ -109,48 +109,25 @@ for (const [found, bytes] of FILES) {
   });
 }
 
-/** Causes that deno compile of 2.7.11 and 2.9.6 prints. */
-const DOWNLOADS: [reason: string, remedy: string, causes: string][] = [
-  [
-    "failed to lookup address information: Name or service not known",
-    "",
-    `    0: Setting up base binary.
-    1: error sending request for url (https://…)
-    2: failed to lookup address information: Name or service not known
-`,
-  ],
-  [
-    "Bad response: 403",
-    "",
-    `    0: Setting up base binary.
-    1: Bad response: 403
-       
-       <html>Forbidden</html>
-`,
-  ],
-  [
-    "Failed to unpack archive",
-    "run `deno clean` to download it again, or ",
-    "    Failed to unpack archive.\n",
-  ],
-];
-
-for (const [reason, remedy, causes] of DOWNLOADS) {
-  Deno.test(`explainDownload() shows "${reason}"`, () => {
-    const printed = `error: Writing\n\nCaused by:\n${causes}
-Stack backtrace:
-   0: <unknown>
-             at ./csu/../sysdeps/nptl/libc_start_call_main.h:58:16`;
+Deno.test("explainDownload() shows the last cause, and the remedies", () => {
+  const causes: [printed: string, shown: string][] = [
+    [
+      "    0: Setting up base binary.\n    1: Bad response: 403\n       \n       No",
+      "Bad response: 403; ",
+    ],
+    [
+      "    Failed to unpack archive.",
+      "Failed to unpack archive; run `deno clean` to download it again, or ",
+    ],
+  ];
+  for (const [printed, shown] of causes) {
+    const stack = "Stack backtrace:\n   0: <unknown>\n             at ./csu";
+    const error = new Error(`Writing\n\nCaused by:\n${printed}\n\n${stack}`);
     assertEquals(
-      explainDownload(new Error(printed), "aarch64").message,
-      `Cannot download https://dl.deno.land/release/v${VERSION}/` +
-        `denort-aarch64-unknown-linux-gnu.zip: ${reason}; ${remedy}` +
-        "unpack a copy and set DENORT_BIN to its denort",
+      explainDownload(error, "aarch64").message.split(".zip: ")[1],
+      `${shown}unpack a copy and set DENORT_BIN to its denort`,
     );
-  });
-}
-
-Deno.test("explainDownload() keeps an error that is not about a download", () => {
-  const error = new Error("error: Module not found");
-  assertEquals(explainDownload(error, "aarch64"), error);
+  }
+  const other = new Error("Module not found");
+  assertEquals(explainDownload(other, "aarch64"), other);
 });
