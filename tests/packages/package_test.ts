@@ -165,6 +165,21 @@ const settings = await Deno.readTextFile(
   ".board/package/etc/default/datasensor",
 );
 
+const unit = await Deno.readTextFile(
+  ".board/package/usr/lib/systemd/system/datasensor-sensor.service",
+);
+
+/** The environment of a sensor, on a board whose language is German. */
+const ENVIRONMENT = {
+  LANG: "de_DE.UTF-8",
+  ...Object.fromEntries(
+    Array.from(
+      unit.matchAll(/^Environment=(\w+)=(.*)$/gm),
+      ([, name, value]) => [name!, value!],
+    ),
+  ),
+};
+
 /** What the examples of sensors read here, and what is then served. */
 const EXAMPLES: [example: string, here: string, reading: string][] = [
   ["/sys/class/thermal/thermal_zone0/temp", "temp", "21.5"],
@@ -197,7 +212,7 @@ for (const [example, here, reading] of EXAMPLES) {
     await using program = new Program(
       "sh",
       ["-c", script, place.path, ...run, ...flags!.split(" ")],
-      { killGroup: true },
+      { killGroup: true, env: ENVIRONMENT },
     );
     await program.waitUntilListening();
     await program.waitFor(async () =>
