@@ -37,11 +37,12 @@ export async function runProgram(
   const command = parseCommand(args);
   if (command.kind === "serve") return await serve(command.config, process);
   if (command.kind === "print") {
-    await print(process.stdout, command.text);
+    await print(process.stdout, command.text); // however slow the machine is
     return 0;
   }
   const style = command.journal ? "journal" : "plain";
-  await print(process.stderr, withPriority(command.text, "ERROR", style));
+  const text = withPriority(command.text, "ERROR", style);
+  await waitForOutput(print(process.stderr, text));
   return 2;
 }
 
@@ -79,16 +80,16 @@ async function serve(config: Config, process: typeof PROCESS): Promise<number> {
     const text = error instanceof ListenError
       ? error.message
       : String(config.debug && error instanceof Error ? error.stack : error);
-    await print(stderr, withPriority(text, "ERROR", style));
+    await waitForOutput(print(stderr, withPriority(text, "ERROR", style)));
     return 1;
   }
 }
 
 async function print(stream: typeof Deno.stdout, text: string): Promise<void> {
   const bytes = new TextEncoder().encode(`${text}\n`);
-  await waitForOutput(stream.write(bytes).catch(() => {}));
+  await stream.write(bytes).catch(() => {}); // its reader is gone
 }
 
-async function waitForOutput(written: Promise<unknown>): Promise<void> {
+async function waitForOutput(written: Promise<void>): Promise<void> {
   await Promise.race([written, delay(OUTPUT_TIMEOUT_MS)]);
 }
