@@ -1,11 +1,9 @@
 // Starts servers, puts them under load and measures them.
 
-import { missingCommand, residentMemory } from "../helpers/machine.ts";
+import { residentMemory } from "../helpers/machine.ts";
 import { exchange, freePort, LAST_GET } from "../helpers/network.ts";
 import { output, Process } from "../helpers/process.ts";
 import { delay, within } from "../helpers/wait.ts";
-
-if (await missingCommand("wrk")) throw new Error("Install the package wrk");
 
 /** A server on the first core, which logs to a file. */
 export class Server extends Process {
@@ -49,8 +47,8 @@ export class Server extends Process {
     const url = `http://127.0.0.1:${this.port}/datasensor`;
     const flags = ["-t1", `-c${connections}`, `-d${seconds}s`, "--latency"];
     const wrk = ["-c", "1", "wrk", ...flags, url];
-    const { stdout } = await output("taskset", wrk);
-    this.loads.push(parseLoad(stdout));
+    const { stdout, stderr } = await output("taskset", wrk);
+    this.loads.push(parseLoad(stdout + stderr));
   }
 
   /** The number of requests that it has answered, including the first one. */

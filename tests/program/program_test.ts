@@ -51,12 +51,6 @@ Deno.test("the program reports every IPv4 address of the machine", async () => {
   assertEquals(reported, ["127.0.0.1", ...stdout.match(/.+/g) ?? []]);
 });
 
-Deno.test("the program serves the --message text", async () => {
-  await using program = await Program.start(["--message", '21.5 °C "dry"']);
-  const response = await get(`${program.url}?message=x`);
-  assertEquals(await response.text(), '"21.5 °C \\"dry\\""');
-});
-
 Deno.test("the program prints its help and exits with 0, or with 2 if a flag is invalid", async () => {
   const help = await output(...programCommand(["--help"]));
   const ended = { code: 0, signal: null, stdout: `${HELP}\n`, stderr: "" };

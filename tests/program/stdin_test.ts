@@ -60,30 +60,6 @@ Deno.test("the program keeps reading a FIFO while its writers come and go", asyn
   assert(!program.stdout.includes("WARN"), program.stdout);
 });
 
-Deno.test("the program serves each line unchanged with --json", async () => {
-  await using program = await startWithPipe("--json");
-  const text = '{"°C": 21.50, "id": 9007199254740993}';
-  await program.write(`${text}\nnot JSON\n`);
-  const warning = "WARN Dropping lines that are not JSON";
-  assertEquals(await program.waitForLines(1), [warning]);
-  assertEquals(await (await get(program.url)).text(), text);
-});
-
-Deno.test("the program answers 503 while a reading is older than --max-age", async () => {
-  await using program = await startWithPipe("--max-age", "0.5");
-  for (const reading of ["21.5", "22"]) {
-    await program.waitFor(async () => {
-      // Repeated, because a busy machine may serve it too late
-      await program.write(`${reading}\n`);
-      return await read(program) === reading;
-    });
-    await program.waitFor(async () =>
-      /^The last reading is \d+(\.\d)? s old: the limit is 0\.5 s$/
-        .test(await read(program))
-    );
-  }
-});
-
 const INPUTS: [input: string, redirection: string, reading: string][] = [
   ["nothing", "</dev/null", NOTHING],
   ["a closed descriptor", "<&-", NOTHING],

@@ -24,23 +24,19 @@ function formatRequest(target?: string, method = "GET"): string {
   return request;
 }
 
-Deno.test("formatAccessLine() formats a record", () => {
+Deno.test("formatAccessLine() formats a record, with a dash for an unknown target", () => {
   assertEquals(
     formatAccessLine(RECORD),
     '127.0.0.1 - - [20/Nov/2026 17:14:56] "GET /datasensor HTTP/1.1" 200 -',
   );
+  assertEquals(formatRequest(undefined), "GET -");
 });
 
 Deno.test("formatAccessLine() shows IPv4-mapped IPv6 addresses as IPv4", () => {
-  const clients = {
-    "::ffff:192.0.2.7": "192.0.2.7",
-    "2001:db8::ffff:1": "2001:db8::ffff:1",
-    "::1": "::1",
-  };
-  for (const [client, expected] of Object.entries(clients)) {
-    const line = formatAccessLine({ ...RECORD, client });
-    assertEquals(line.split(" ")[0], expected);
-  }
+  const show = (client: string) =>
+    formatAccessLine({ ...RECORD, client }).split(" ", 1)[0];
+  assertEquals(show("::ffff:192.0.2.7"), "192.0.2.7");
+  assertEquals(show("2001:db8::ffff:1"), "2001:db8::ffff:1");
 });
 
 Deno.test("formatAccessLine() escapes targets", () => {
@@ -74,23 +70,17 @@ Deno.test("formatAccessLine() cuts targets and methods after 1000 characters", (
   assertEquals(formatRequest("/", `${target}x`), `${target}\\... /`);
 });
 
-Deno.test("formatAccessLine() writes a dash for an unknown target", () => {
-  assertEquals(formatRequest(undefined), "GET -");
-});
-
 /** Sends a request to a logged handler, and records the order of events. */
-function observe(handler: () => Response) {
+function observe(respond: () => Response) {
   const events: string[] = [];
+  const note = <T>(event: string, result: () => T) => () => {
+    events.push(event);
+    return result();
+  };
   const logged = withAccessLog(
-    () => {
-      events.push("handler");
-      return handler();
-    },
+    note("handler", respond),
     (line) => events.push(line),
-    () => {
-      events.push("time");
-      return RECORD.timestamp;
-    },
+    note("time", () => RECORD.timestamp),
   );
   const request = { method: "GET" } as Request;
   return { events, send: () => logged(request, "/a?b=c", "192.0.2.7") };

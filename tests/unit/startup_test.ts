@@ -33,65 +33,61 @@ for (const [cause, reason, advice] of CAUSES) {
   });
 }
 
-const INTERFACES = [
-  ["IPv4", "127.0.0.1", 0],
-  ["IPv4", "192.0.2.7", 0],
-  ["IPv6", "::1", 0],
-  ["IPv4", "127.0.0.2", 0],
-  ["IPv6", "2001:db8::7", 0],
-  ["IPv6", "fe80::7", 2], // link-local
-].map(([family, address, scopeid]) => (
-  { family, address, scopeid } as Deno.NetworkInterfaceInfo
-));
+const listInterfaces = () =>
+  [
+    ["IPv4", "127.0.0.1", 0],
+    ["IPv4", "192.0.2.7", 0],
+    ["IPv6", "::1", 0],
+    ["IPv4", "127.0.0.2", 0],
+    ["IPv6", "2001:db8::7", 0],
+    ["IPv6", "fe80::7", 2], // link-local
+  ].map(([family, address, scopeid]) => (
+    { family, address, scopeid } as Deno.NetworkInterfaceInfo
+  ));
 
-/** Returns the start report for an address, with fake network interfaces. */
-function reportOn(
-  hostname: string,
-  debug = true,
-  networkInterfaces = () => INTERFACES,
-): string[] {
-  const original = Deno.networkInterfaces;
-  Deno.networkInterfaces = networkInterfaces;
-  try {
-    return formatStartReport({ transport: "tcp", hostname, port: 5001 }, debug);
-  } finally {
-    Deno.networkInterfaces = original;
-  }
+const hideInterfaces = () => {
+  throw new Deno.errors.NotCapable("Address family not supported");
+};
+
+const all = (host: string) => ` * Running on all addresses (${host})`;
+const on = (host: string) => ` * Running on http://${host}:5001/datasensor`;
+const IPV4 = [on("127.0.0.1"), on("192.0.2.7")];
+
+const REPORTS: [what: string, string, typeof listInterfaces, string[]][] = [
+  ["a single address", "::1", listInterfaces, [on("[::1]")]],
+  [
+    "the IPv4 addresses of this machine",
+    "0.0.0.0",
+    listInterfaces,
+    [all("0.0.0.0"), ...IPV4],
+  ],
+  [
+    "IPv6 addresses that are not link-local",
+    "::",
+    listInterfaces,
+    [all("::"), ...IPV4, on("[2001:db8::7]")],
+  ],
+  [
+    "only loopback if the interfaces are hidden",
+    "::",
+    hideInterfaces,
+    [all("::"), on("127.0.0.1")],
+  ],
+];
+
+for (const [what, hostname, networkInterfaces, lines] of REPORTS) {
+  Deno.test(`formatStartReport() lists ${what}`, () => {
+    const original = Deno.networkInterfaces;
+    Deno.networkInterfaces = networkInterfaces;
+    try {
+      const address = { transport: "tcp", hostname, port: 5001 } as const;
+      for (const debug of [true, false]) {
+        const mode = ` * Debug mode: ${debug ? "on" : "off"}`;
+        const report = [mode, ...lines, "Press CTRL+C to quit"];
+        assertEquals(formatStartReport(address, debug), report);
+      }
+    } finally {
+      Deno.networkInterfaces = original;
+    }
+  });
 }
-
-Deno.test("formatStartReport() lists a single address", () => {
-  assertEquals(reportOn("::1", false), [
-    " * Debug mode: off",
-    " * Running on http://[::1]:5001/datasensor",
-    "Press CTRL+C to quit",
-  ]);
-});
-
-Deno.test("formatStartReport() lists the IPv4 addresses of this machine", () => {
-  assertEquals(reportOn("0.0.0.0"), [
-    " * Debug mode: on",
-    " * Running on all addresses (0.0.0.0)",
-    " * Running on http://127.0.0.1:5001/datasensor",
-    " * Running on http://192.0.2.7:5001/datasensor",
-    "Press CTRL+C to quit",
-  ]);
-});
-
-Deno.test("formatStartReport() lists IPv6 addresses that are not link-local", () => {
-  assertEquals(reportOn("::").slice(1, -1), [
-    " * Running on all addresses (::)",
-    " * Running on http://127.0.0.1:5001/datasensor",
-    " * Running on http://192.0.2.7:5001/datasensor",
-    " * Running on http://[2001:db8::7]:5001/datasensor",
-  ]);
-});
-
-Deno.test("formatStartReport() lists only loopback if the interfaces are hidden", () => {
-  const hidden = () => {
-    throw new Deno.errors.NotCapable("Address family not supported");
-  };
-  assertEquals(reportOn("::", true, hidden).slice(1, -1), [
-    " * Running on all addresses (::)",
-    " * Running on http://127.0.0.1:5001/datasensor",
-  ]);
-});
