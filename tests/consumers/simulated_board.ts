@@ -49,9 +49,7 @@ export class SimulatedBoard implements AsyncDisposable {
       reading,
     ], { killGroup: true });
     const answer = this.#isJson ? reading : JSON.stringify(reading);
-    await this.program.waitFor(async () =>
-      await (await get(this.program.url)).text() === answer
-    );
+    await this.program.waitForAnswer(answer);
   }
 
   /** Kills the sensor, and waits until the board answers 503. */

@@ -99,11 +99,11 @@ export class Program extends Process {
     return Number((await read()).match(/Running on http:.*:(\d+)/)![1]);
   }
 
-  /** Waits until a GET over a new connection is answered with the data. */
-  async waitForAnswer(): Promise<void> {
-    const isData = (text: string) => text.endsWith('\r\n\r\n"Sensor data"');
+  /** Waits until a GET over a new connection is answered with a body. */
+  async waitForAnswer(body = '"Sensor data"'): Promise<void> {
+    const isExpected = (text: string) => text.endsWith(`\r\n\r\n${body}`);
     await this.waitFor(() =>
-      exchange(this.port, LAST_GET).then(isData, () => false) // refused
+      exchange(this.port, LAST_GET).then(isExpected, () => false) // refused
     );
   }
 

@@ -11,7 +11,6 @@ import {
   skip,
   testUnless,
 } from "../helpers/machine.ts";
-import { get } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
 import { getDenoFlags, Program } from "../helpers/program.ts";
 
@@ -128,7 +127,7 @@ testUnless(
     const args = ["--mount", "sh", "-ec", script, file];
     await using program = new Program("unshare", args);
     await program.waitUntilListening();
-    assertEquals(await (await get(program.url)).text(), '"Sensor data"');
+    await program.waitForAnswer();
     assertEquals((await program.stop()).code, 0);
     assertEquals(program.stderr, "");
   },

@@ -6,7 +6,6 @@ import { HELP } from "../../src/command_line.ts";
 import { makePackage } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
 import { missingCommand, testUnless } from "../helpers/machine.ts";
-import { get } from "../helpers/network.ts";
 import { output, Process } from "../helpers/process.ts";
 import { Program, programCommand } from "../helpers/program.ts";
 
@@ -215,9 +214,7 @@ for (const [example, here, reading] of EXAMPLES) {
       { killGroup: true, env: ENVIRONMENT },
     );
     await program.waitUntilListening();
-    await program.waitFor(async () =>
-      await (await get(program.url)).text() === reading
-    );
+    await program.waitForAnswer(reading);
   });
 }
 

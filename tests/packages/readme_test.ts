@@ -8,7 +8,6 @@ import { CAPACITY_BYTES } from "../../src/line_writer.ts";
 import { MAX_LINE_BYTES } from "../../src/sensor.ts";
 import { MEMORY_LIMIT_BYTES } from "../../src/memory.ts";
 import { Guide } from "../helpers/guide.ts";
-import { get } from "../helpers/network.ts";
 import { Program, programCommand } from "../helpers/program.ts";
 
 const README = await Guide.read("README.md");
@@ -70,9 +69,7 @@ function testSensor(
     const options = { killGroup: true };
     await using program = new Program("sh", ["-c", line], options);
     await program.waitUntilListening();
-    await program.waitFor(async () =>
-      await (await get(program.url)).text() === reading
-    );
+    await program.waitForAnswer(reading);
   });
 }
 
