@@ -1,6 +1,6 @@
 // The test of a board: the checks of the README and the guide, in order.
 
-import { makePackage } from "../helpers/executable.ts";
+import { make } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
 import { missingCommand, testUnless } from "../helpers/machine.ts";
 import { output } from "../helpers/process.ts";
@@ -23,7 +23,7 @@ const reason = await missingImage() ??
 
 /** Makes the packages, and the executable that they contain. */
 async function missingPackage(): Promise<string | undefined> {
-  const { code, stderr } = await makePackage("aarch64", dist.path);
+  const { code, stderr } = await make("package", "aarch64", dist.path);
   if (code !== 0) return `no package for arm64: ${stderr.trim()}`;
   const extract = `dpkg-deb --fsys-tarfile *.deb |
     tar -xO ./usr/bin/datasensor >datasensor-aarch64

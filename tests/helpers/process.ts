@@ -28,9 +28,10 @@ export async function output(
   command: string,
   args: string[],
   options: ProcessOptions = {},
+  limit = COMMAND_DEADLINE_MS,
 ): Promise<Output> {
   await using process = new Process(command, args, options);
-  const { code, signal } = await process.waitForEnd(COMMAND_DEADLINE_MS);
+  const { code, signal } = await process.waitForEnd(limit);
   const { stdout, stderr } = process;
   return { code, signal, stdout, stderr };
 }

@@ -3,7 +3,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import project from "../../deno.json" with { type: "json" };
 import { HELP } from "../../src/command_line.ts";
-import { makePackage } from "../helpers/executable.ts";
+import { make } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
 import { missingCommand, testUnless } from "../helpers/machine.ts";
 import { output, Process } from "../helpers/process.ts";
@@ -26,7 +26,7 @@ const reason = await missingCommand("dpkg-deb") ?? await missingPackage();
 
 /** Makes the package, and unpacks it into the folder `tree`. */
 async function missingPackage(): Promise<string | undefined> {
-  const { code, stderr } = await makePackage("aarch64", folder.path);
+  const { code, stderr } = await make("package", "aarch64", folder.path);
   if (code !== 0) return `cannot make a package: ${stderr}`;
   await run(`dpkg-deb -R ${NAME} tree`);
 }
@@ -109,7 +109,7 @@ testUnless(
     await output("chmod", ["-R", "go-rx", files]);
     const env = { TZ: "Pacific/Auckland", LC_ALL: "tr_TR.UTF-8" };
     const options = { cwd: copy.path, env, umask: "077" };
-    const { stdout } = await makePackage("aarch64", "a/b", options);
+    const { stdout } = await make("package", "aarch64", "a/b", options);
     const sum = (await run(`sha256sum ${NAME}`)).split(" ")[0];
     const { size } = await Deno.stat(`${folder.path}/${NAME}`);
     const report = `a/b/${NAME}: ${size} bytes\nSHA-256 ${sum}\n`;
