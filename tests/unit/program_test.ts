@@ -194,9 +194,9 @@ for (const [args, body, origin = null] of SERVED) {
     };
     const address = ["--host", "::1", "--port", "8000"];
     const process = { runServer, input: "21.5\n" };
-    const [code, log] = await run([...address, ...args], process);
+    const [code, ...log] = await run([...address, ...args], process);
     assertEquals(code, 0, `${log}`);
     const line = /192\.0\.2\.7 - .* "GET \/datasensor\?x=1 HTTP\/1\.1" 200 -\n/;
-    assertMatch(`${log}`, line);
+    assertMatch(log.join(""), line);
   });
 }
