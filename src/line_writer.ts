@@ -6,8 +6,10 @@ import { delay } from "./delay.ts";
 export const CAPACITY_BYTES = 8 * 1024 * 1024;
 
 const BATCH_DELAY_MS = 100; // how long the first line of a batch waits for more
-const BATCH_BYTES = 64 * 1024; // a batch ends with the line that reaches it
+const BATCH_BYTES = 64 * 1024; // of whole lines, unless a line is longer
+const ATOMIC_BYTES = 4096; // a pipe takes all of them or none (PIPE_BUF in POSIX)
 const RETRY_MS = 500; // pause after the sink has failed
+const FULL_RETRY_MS = 10; // pause while a non-blocking sink is full
 const LF = 0x0a;
 
 /** Writes bytes and returns how many it wrote, as `Deno.stdout.write` does. */
@@ -20,6 +22,7 @@ export class LineWriter {
   #draining = new Uint8Array(CAPACITY_BYTES); // what the sink is writing
   #length = 0; // how many bytes of #filling are lines
   #dropped = 0;
+  #batchBytes = BATCH_BYTES;
   #collecting: Promise<void> | undefined;
   #writing: Promise<void> | undefined;
 
@@ -59,7 +62,7 @@ export class LineWriter {
 
   async #drain(): Promise<void> {
     do {
-      let batchBytes = BATCH_BYTES;
+      let batchBytes = this.#batchBytes;
       let bytes = this.#filling.subarray(0, this.#length);
       [this.#filling, this.#draining] = [this.#draining, this.#filling];
       this.#length = 0;
@@ -69,14 +72,18 @@ export class LineWriter {
       }
       while (bytes.length > 0) {
         try {
-          // A batch ends with a whole line
-          const end = bytes.indexOf(LF, batchBytes - 1) + 1 || bytes.length;
+          const end = bytes.lastIndexOf(LF, batchBytes - 1) + 1 ||
+            bytes.indexOf(LF) + 1;
           bytes = bytes.subarray(await this.sink(bytes.subarray(0, end)));
-        } catch {
-          // The disk is full, or the reader is gone. A failed write does not
-          // say how much it wrote: these bytes are retried, now line by line
-          batchBytes = 1;
-          await this.wait(RETRY_MS);
+        } catch (error) {
+          // A failed write does not say how much it wrote: these bytes are retried
+          if (error instanceof Deno.errors.WouldBlock) {
+            batchBytes = this.#batchBytes = ATOMIC_BYTES; // repeats none from now on
+            await this.wait(FULL_RETRY_MS);
+          } else {
+            batchBytes = 1; // repeats one line at most, if the disk is full
+            await this.wait(RETRY_MS);
+          }
         }
       }
     } while (this.#length > 0);

@@ -40,6 +40,17 @@ export function preload(code: string): string {
   return `--preload=data:text/javascript,${encodeURIComponent(code)}`;
 }
 
+/**
+ * Returns a command that runs another one with a descriptor that does not block, as
+ * another process makes it that shares it.
+ */
+export function nonBlocking(descriptor: number): string[] {
+  const code = `import os, sys
+os.set_blocking(${descriptor}, False)
+os.execvp(sys.argv[1], sys.argv[1:])`;
+  return ["python3", "-c", code];
+}
+
 /** A script that runs a command with a full, unread pipe as standard error. */
 export const WITH_FULL_STDERR = `
   pipe=$(mktemp -u)

@@ -5,7 +5,7 @@ import project from "../../deno.json" with { type: "json" };
 import { OLDEST_DENO } from "../../.tools/oldest_deno.ts";
 import { HELP } from "../../src/command_line.ts";
 import { CAPACITY_BYTES } from "../../src/line_writer.ts";
-import { MAX_LINE_BYTES } from "../../src/sensor.ts";
+import { MAX_LINE_BYTES } from "../../src/lines.ts";
 import { MEMORY_LIMIT_BYTES } from "../../src/memory.ts";
 import { Guide } from "../helpers/guide.ts";
 import { Program, programCommand } from "../helpers/program.ts";

@@ -4,9 +4,9 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { CAPACITY_BYTES } from "../../src/line_writer.ts";
 import { Folder } from "../helpers/files.ts";
-import { missingFile, testUnless } from "../helpers/machine.ts";
+import { missingCommand, missingFile, testUnless } from "../helpers/machine.ts";
 import { exchange, freePort } from "../helpers/network.ts";
-import { Program, programCommand } from "../helpers/program.ts";
+import { nonBlocking, Program, programCommand } from "../helpers/program.ts";
 
 const LINE = /^127\.0\.0\.1 - - \[[^\]]{20}\] "GET \/\d+\/ HTTP\/1\.1" 404 -$/;
 
@@ -51,6 +51,22 @@ Deno.test("the program answers after the reader of its console has exited", asyn
   assertEquals((await program.stop()).code, 0);
   assertEquals(program.stderr, "");
 });
+
+testUnless(
+  await missingCommand("python3"),
+  "the program logs every request to a pipe that is not blocking",
+  async () => {
+    await using program = await Program.start([], { wrap: nonBlocking(1) });
+    program.readDelayMs = Infinity; // until the pipe is full
+    await request(program.port, 4000, 900);
+    program.readDelayMs = 0;
+    const ids = () =>
+      program.lines.map((line) => line.match(/GET \/(\d+)/)![1]);
+    await program.waitFor(() => new Set(ids()).size === 4000);
+    const repeated = ids().length - 4000;
+    assert(repeated < 128, `${repeated} lines are repeated`); // one batch of 64 KiB
+  },
+);
 
 testUnless(
   await missingFile("/dev/full"),

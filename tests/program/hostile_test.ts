@@ -9,26 +9,13 @@ import {
 } from "../helpers/machine.ts";
 import { exchange, LAST_GET, receive, send } from "../helpers/network.ts";
 import { Program } from "../helpers/program.ts";
+import { createRandom, type Random, randomSeed } from "../helpers/random.ts";
 
 const REQUESTS = 20_000;
 const VALID_REQUESTS = REQUESTS / 5; // one after every fifth hostile one
 const CLIENTS = 16;
 
-/** The seed of all random values. Set it to repeat a run. */
-const SEED = Number(Deno.env.get("DATASENSOR_SEED") ?? Date.now() % 2 ** 31);
-
-type Random = () => number;
-
-/** Creates a generator of random numbers from 0 up to 1 (mulberry32). */
-function createRandom(seed: number): Random {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+const SEED = randomSeed();
 
 const TEMPLATES = [
   "GET /datasensor HTTP/1.1\nHost: board\n\n",

@@ -2,14 +2,20 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
-import { missingFile, residentMemory, testUnless } from "../helpers/machine.ts";
+import {
+  missingCommand,
+  missingFile,
+  residentMemory,
+  testUnless,
+} from "../helpers/machine.ts";
 import { get } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
-import { Program, programCommand } from "../helpers/program.ts";
+import { nonBlocking, Program, programCommand } from "../helpers/program.ts";
 import { missingTerminal, onTerminal } from "../helpers/terminal.ts";
 
 const ENDED = "WARN The input has ended: no new readings will arrive";
 const NOTHING = "The sensor has sent no reading yet";
+const INVALID = "The sensor has sent only invalid lines so far";
 
 /** Starts the program with a pipe as its standard input. */
 function startWithPipe(...args: string[]): Promise<Program> {
@@ -32,13 +38,13 @@ Deno.test("the program serves the last line of its standard input", async () => 
   await using program = await startWithPipe();
   assertEquals(await read(program), NOTHING);
   const before = Math.floor(Date.now() / 1000) * 1000;
-  await program.write("21.5\n22 °C\r\n\n23");
+  await program.write("21.5\n22 °C\r\n\n");
   await waitForReading(program, "22 °C");
   const { headers } = await get(program.url, { method: "HEAD" });
   assertEquals(headers.get("content-length"), `${'"22 °C"'.length + 1}`);
   const time = Date.parse(headers.get("last-modified")!);
   assert(before <= time && time <= Date.now(), `${time}`);
-  await program.write(".5\n");
+  await program.write("23.5\n");
   await waitForReading(program, "23.5");
   // Without delay, although a read is pending
   assertEquals((await program.stop("SIGTERM", 1500)).code, 0);
@@ -58,6 +64,34 @@ Deno.test("the program keeps reading a FIFO while its writers come and go", asyn
   }
   await program.stop();
   assert(!program.stdout.includes("WARN"), program.stdout);
+});
+
+testUnless(
+  await missingCommand("python3"),
+  "the program reads a pipe that is not blocking",
+  async () => {
+    const options = { hasInput: true, wrap: nonBlocking(0) };
+    await using program = await Program.start(["--stdin"], options);
+    for (const reading of ["21.5", "22"]) {
+      await program.write(`${reading}\n`);
+      await waitForReading(program, reading);
+    }
+    assertEquals(program.stdout.match(/WARN.*/g), null);
+  },
+);
+
+Deno.test("the program answers while a sensor prints nonsense as fast as it can", async () => {
+  const wrap = ["sh", "-c", `yes '[' | "$@"`, "sh"];
+  const options = { wrap, killGroup: true };
+  await using program = await Program.start(["--stdin", "--json"], options);
+  await program.waitForLines(1);
+  for (let count = 0; count < 40; count++) {
+    assertEquals(await read(program), INVALID);
+  }
+  const warnings = program.stdout.match(/WARN.*/g);
+  assertEquals(warnings, [
+    'WARN Dropping lines that are not JSON, such as "["',
+  ]);
 });
 
 const INPUTS: [input: string, redirection: string, reading: string][] = [
@@ -108,7 +142,9 @@ testUnless(
     assert(growth < 15, `${growth} MB more`);
     await program.write("\n22\n");
     await waitForReading(program, "22");
-    const warning = "WARN Dropping lines longer than 65536 bytes";
+    const warning = `WARN Dropping lines longer than 65536 bytes, such as "${
+      "x".repeat(80)
+    }"`;
     assertEquals(program.stdout.match(/WARN.*/g), [warning]);
   },
 );

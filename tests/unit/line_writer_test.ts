@@ -102,12 +102,43 @@ Deno.test("LineWriter drops whole lines of multibyte characters", async () => {
   assert(written() === `first\n${`${line}\n`.repeat(kept)}`);
 });
 
-Deno.test("LineWriter writes 64 KiB at once, up to the end of a line", async () => {
-  const { writer, writes, written } = createWriter();
-  for (let i = 0; i < 200; i++) writer.write(KIBIBYTE);
+Deno.test("LineWriter writes whole lines of at most 64 KiB at once", async () => {
+  const { writer, writes } = createWriter();
+  const lines = [
+    ...Array(200).fill(KIBIBYTE),
+    "short",
+    "x".repeat(70_000),
+    "1",
+  ];
+  for (const line of lines) writer.write(line);
   await writer.flush();
-  assert(written() === kibibytes(200));
-  assertEquals(writes.map((text) => text.length / 1024), [64, 64, 64, 8]);
+  assert(writes.join("") === lines.join("\n") + "\n");
+  assertEquals(writes.map((text) => text.length), [
+    ...[65_536, 65_536, 65_536, 8 * 1024 + 6],
+    70_001,
+    2,
+  ]);
+});
+
+Deno.test("LineWriter writes what a pipe takes whole after a non-blocking sink was full", async () => {
+  let failures = 3;
+  const { writer, waits, writes } = createWriter((bytes) => {
+    if (failures-- > 0) throw new Deno.errors.WouldBlock();
+    return bytes.length;
+  });
+  const lines = Array.from({ length: 20 }, (_, i) => `${i}`.padEnd(999, "-"));
+  for (const line of [...lines, "x".repeat(5000)]) writer.write(line);
+  await writer.flush();
+  writer.write(lines[0]!);
+  for (const line of lines) writer.write(line);
+  await writer.flush();
+  const sizes = [...Array(5).fill(4000), 5001];
+  assertEquals(writes.map((text) => text.length), [
+    ...sizes,
+    ...sizes.slice(0, 5),
+    1000,
+  ]);
+  assertEquals(waits.filter((wait) => wait !== 100), [10, 10, 10]);
 });
 
 Deno.test("LineWriter retries every 500 ms while its sink fails", async () => {
@@ -134,13 +165,13 @@ Deno.test("LineWriter writes lines in batches again after a failure", async () =
   });
   writer.write("one");
   await writer.flush();
-  assertEquals(writes.length, 1 + Math.ceil(200 / 66));
+  assertEquals(writes.length, 1 + Math.ceil(200 / 65));
 });
 
 Deno.test("LineWriter repeats only the lines that a failed write has taken", async () => {
   let taken = "";
   // How many bytes each write takes; it fails unless it takes all of them
-  const parts = [Infinity, 4000, 1500, 500];
+  const parts = [Infinity, Infinity, 4000, 1500, 500];
   const { writer } = createWriter((bytes) => {
     const part = bytes.subarray(0, parts.shift() ?? Infinity);
     taken += new TextDecoder().decode(part);
@@ -151,6 +182,6 @@ Deno.test("LineWriter repeats only the lines that a failed write has taken", asy
   for (const line of lines) writer.write(line);
   await writer.flush();
   const counts = lines.map((line) => taken.split(`${line}\n`).length - 1);
-  // The first write takes 66 lines, just over 64 KiB. The second takes 4 and fails
+  // Two writes take the 66 lines that start a batch. The third takes 4 and fails
   assertEquals(counts, [...Array(66).fill(1), 2, 2, 2, 2, 1, 1, 1]);
 });

@@ -2,18 +2,27 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { Logger } from "@std/log/logger";
-import { createInputSensor, MAX_LINE_BYTES } from "../../src/sensor.ts";
+import { MAX_LINE_BYTES } from "../../src/lines.ts";
+import { createInputSensor } from "../../src/sensor.ts";
 import { waitFor } from "../helpers/wait.ts";
 
 const START = Date.UTC(2026, 10, 20, 17, 14, 56);
 const NOTHING = { unavailable: "The sensor has sent no reading yet" };
 const ENDED = "The input has ended: no new readings will arrive";
-const TOO_LONG = "Dropping lines longer than 65536 bytes";
-const NOT_JSON = "Dropping lines that are not JSON";
+const INVALID = {
+  unavailable: "The sensor has sent only invalid lines so far",
+};
+const such = (problem: string, start: string) =>
+  `Dropping lines ${problem}, such as ${JSON.stringify(start)}`;
+const notJson = (start: string) => such("that are not JSON", start);
+const noLineFeed = (start: string) => such("without a line feed", start);
+const paused = (start: string) => such("that pause before they end", start);
+const tooLong = (start: string) => such("longer than 65536 bytes", start);
+const TOO_LONG = tooLong("x".repeat(80));
 const LONGEST = "x".repeat(MAX_LINE_BYTES);
 
-/** What a read of the input returns; null is its end. */
-type Chunk = string | Uint8Array | Error | null;
+/** What a read of the input returns; null is its end, a number a pause in ms. */
+type Chunk = string | Uint8Array | Error | number | null;
 
 /** A sensor with a fake input and fake clocks. */
 class TestSensor {
@@ -41,6 +50,10 @@ class TestSensor {
     }
     this.#wake = undefined;
     let chunk = this.#chunks.shift()!;
+    if (typeof chunk === "number") {
+      this.pass(chunk);
+      return await this.#read(bytes);
+    }
     if (chunk instanceof Error) throw chunk;
     if (chunk === null) return null;
     if (typeof chunk === "string") chunk = new TextEncoder().encode(chunk);
@@ -116,9 +129,15 @@ const INPUTS: [
     [`21\n${LONGEST}x\n22\n${LONGEST}x`, "\r\n"],
     "22",
     TOO_LONG,
-    TOO_LONG,
   ],
-  ["reads a last line without a line feed", ["21.5\n22", null], "22", ENDED],
+  [
+    "drops a last line without a line feed",
+    ["21.5\n22", null],
+    "21.5",
+    noLineFeed("22"),
+    ENDED,
+  ],
+  ["ends after a line", ["21.5\n", null], "21.5", ENDED],
   [
     "drops a last line that is too long",
     ["21.5\n", LONGEST, "xx", "22", null],
@@ -127,10 +146,24 @@ const INPUTS: [
     ENDED,
   ],
   [
+    "drops all of a line that pauses",
+    ["21.5\n2", 1000, "22", 1000, ".5", "\n"],
+    "21.5",
+    paused("2"),
+  ],
+  [
+    "reads the line after one that pauses",
+    ["2", 1000, "1.5\n22\n"],
+    "22",
+    paused("2"),
+  ],
+  ["joins what comes within a second", ["2", 800, "1", 800, ".5\n"], "21.5"],
+  ["waits forever between lines", ["21.5\n", 1e9, "22\n"], "22"],
+  [
     "drops an overlong line that starts with spaces",
     [" ".repeat(MAX_LINE_BYTES + 2), "22\n21.5\n"],
     "21.5",
-    TOO_LONG,
+    tooLong(" ".repeat(80)),
   ],
   ["has no reading if the input is empty", [null], undefined, ENDED],
 ];
@@ -153,9 +186,9 @@ Deno.test("createInputSensor() drops lines that are too long", async () => {
     await sensor.send("22\n");
     sensor.assert("22", TOO_LONG);
     await sensor.send(`${LONGEST}xx\n23\n24`);
-    sensor.assert("23", TOO_LONG, TOO_LONG);
+    sensor.assert("23", TOO_LONG);
     await sensor.send(`\n${LONGEST}x`, "the rest of it\n");
-    sensor.assert("24", TOO_LONG, TOO_LONG, TOO_LONG);
+    sensor.assert("24", TOO_LONG);
   }
 });
 
@@ -171,27 +204,52 @@ Deno.test("createInputSensor() serves JSON unchanged", async () => {
 });
 
 Deno.test("createInputSensor() drops lines that are not JSON", async () => {
-  const bytes = new Uint8Array([0x22, 0xff, 0x22]);
   const deep = "[".repeat(MAX_LINE_BYTES);
-  for (const line of ["21,5", "NaN", "\ufeff1", "{", "1 2", deep, bytes]) {
+  for (const line of ["21,5", "NaN", "\ufeff1", "{", "1 2", deep]) {
     const sensor = new TestSensor(Infinity, true);
     await sensor.send('"21.5"\n', line, "\n");
-    sensor.assert("21.5", NOT_JSON);
+    sensor.assert("21.5", notJson(line.slice(0, 80)));
   }
+  const sensor = new TestSensor(Infinity, true);
+  await sensor.send(new Uint8Array([0x22, 0xff, 0x22, 0x0a]));
+  sensor.assert(undefined, notJson('"\ufffd"'));
 });
 
-Deno.test("createInputSensor() warns once about consecutive invalid lines", async () => {
-  const sensor = new TestSensor(15, true);
-  await sensor.send("a\n", "b\nc\n\n", "d\n");
-  sensor.assert(undefined, NOT_JSON);
-  await sensor.send('"1"\nx\n');
-  sensor.assert("1", NOT_JSON, NOT_JSON);
-  await sensor.send('y\n"2"\n', "z\n", `${LONGEST}x\n`, `${LONGEST}x\n`);
-  const all = [NOT_JSON, NOT_JSON, NOT_JSON, TOO_LONG];
-  sensor.assert("2", ...all);
-  sensor.pass(15_001);
+Deno.test("createInputSensor() escapes what it logs of a line", async () => {
+  const sensor = new TestSensor(Infinity, true);
+  await sensor.send("\x1b\x9b31m\x7f°".padEnd(80, "x") + "y\n");
+  const shown = String.raw`"\u001b\u009b31m\u007f°${"x".repeat(73)}"`;
+  sensor.assert(undefined, notJson("").replace('""', shown));
+});
+
+Deno.test("createInputSensor() logs the same problem once a minute", async () => {
+  const sensor = new TestSensor(Infinity, true);
+  const long = `${LONGEST}x\n`;
+  await sensor.send("a\n", '1\nb\n"2"\n', long, "c\n\n", long);
+  const first = [notJson("a"), TOO_LONG];
+  sensor.assert("2", ...first);
+  sensor.pass(59_999);
+  await sensor.send("d\n");
+  sensor.assert("2", ...first);
+  sensor.pass(1);
+  await sensor.send("e\nf\n");
+  sensor.assert("2", ...first, notJson("e"));
+});
+
+Deno.test("createInputSensor() says that only dropped lines have come", async () => {
+  const sensor = new TestSensor(Infinity, true);
+  assertEquals(sensor.read(), NOTHING);
   await sensor.send("x\n");
-  sensor.assert(undefined, ...all, NOT_JSON);
+  assertEquals(sensor.read(), INVALID);
+  await sensor.send("1\nx\n");
+  assertEquals(sensor.json, "1");
+});
+
+Deno.test("createInputSensor() retries an input that is not blocking", async () => {
+  const sensor = new TestSensor();
+  const error = new Deno.errors.WouldBlock();
+  await sensor.send("21.5\n2", error, error, "2\n");
+  sensor.assert("22");
 });
 
 Deno.test("createInputSensor() keeps its last reading when the input fails", async () => {
@@ -201,7 +259,7 @@ Deno.test("createInputSensor() keeps its last reading when the input fails", asy
   const warning = ENDED.replace("has ended", "has failed (Error: EIO)");
   sensor.assert("21.5", warning);
   sensor.pass(15_001);
-  sensor.assert(undefined, warning);
+  assert("unavailable" in sensor.read());
 });
 
 Deno.test("createInputSensor() is unavailable until the first line is complete", async () => {
@@ -211,7 +269,7 @@ Deno.test("createInputSensor() is unavailable until the first line is complete",
   assertEquals(sensor.read(), NOTHING);
 });
 
-Deno.test("createInputSensor() is unavailable while its reading is too old", async () => {
+Deno.test("createInputSensor() is unavailable while its reading is too old, and logs it once", async () => {
   const sensor = new TestSensor(1.5);
   await sensor.send("21.5\n");
   sensor.pass(1500);
@@ -223,7 +281,10 @@ Deno.test("createInputSensor() is unavailable while its reading is too old", asy
   sensor.pass(60_000);
   assertEquals(sensor.read(), { unavailable: age(61.6) });
   await sensor.send("22\n");
-  sensor.assert("22");
+  const again = "Readings arrive again";
+  sensor.assert("22", age(1.6), again);
+  sensor.pass(1501);
+  sensor.assert(undefined, age(1.6), again, age(1.6));
 });
 
 Deno.test("createInputSensor() returns the same reading until the next one arrives", async () => {
@@ -245,22 +306,27 @@ Deno.test("createInputSensor() ignores changes of the system clock", async () =>
     sensor.date += jump;
     assertEquals(sensor.read(), { json: '"21.5"', time: new Date(START) });
     sensor.pass(1);
-    sensor.assert(undefined);
+    assert("unavailable" in sensor.read());
   }
 });
 
-Deno.test("createInputSensor() pauses after each read", async () => {
-  let reads = 0;
+Deno.test("createInputSensor() pauses while it checks many lines", async () => {
+  let time = 0;
   const ended = Promise.withResolvers<void>();
-  const input = {
-    read: (bytes: Uint8Array) =>
-      Promise.resolve(reads++ < 20 ? bytes.length : null),
-  };
-  // Warns about the line, which is too long, and about the end
-  const warn = () => reads > 20 && ended.resolve();
-  const logger = { warn } as unknown as Logger;
+  const inputs = ["x\n".repeat(100)];
+  createInputSensor(
+    {
+      read: (bytes) => {
+        const text = inputs.shift();
+        if (text) bytes.set(new TextEncoder().encode(text));
+        return Promise.resolve(text?.length ?? null);
+      },
+    },
+    { json: true, maxAgeSeconds: Infinity },
+    { warn: (line: string) => line === ENDED && ended.resolve() } as Logger,
+    () => time++, // at least 1 ms for each line
+  );
   const start = performance.now();
-  createInputSensor(input, { json: false, maxAgeSeconds: Infinity }, logger);
   await ended.promise;
-  assert(performance.now() - start > 90, "The pauses are too short");
+  assert(performance.now() - start > 200, "The pauses are too short");
 });

@@ -1,0 +1,89 @@
+// Lines of an input: compared with a simple model, and how fast they are read.
+
+import { assert, assertEquals } from "@std/assert";
+import {
+  type Input,
+  MAX_LINE_BYTES,
+  readLines,
+  splitLines,
+} from "../../src/lines.ts";
+import { createRandom, type Random, randomSeed } from "../helpers/random.ts";
+
+const SEED = randomSeed();
+
+/** What arrives at once, after a pause or without one. */
+interface Piece {
+  isLate: boolean;
+  text: string;
+}
+
+const TEXTS = ["x", "yz", "\n", "\r\n", "\r", "a\nb\n", "x".repeat(30_000)];
+
+function createPieces(random: Random): Piece[] {
+  return Array.from({ length: 20 }, () => ({
+    isLate: random() < 0.2,
+    text: TEXTS[Math.floor(random() * TEXTS.length)]!,
+  }));
+}
+
+/** Returns the whole lines that are not too long, one character after the other. */
+function expectLines(pieces: Piece[]): string[] {
+  const lines: string[] = [];
+  let line = "";
+  let hasPaused = false;
+  for (const { isLate, text } of pieces) {
+    if (isLate && line !== "") hasPaused = true;
+    for (const character of text) {
+      line += character;
+      if (character !== "\n") continue;
+      const content = line.replace(/\r?\n$/, "");
+      if (!hasPaused && content.length <= MAX_LINE_BYTES) lines.push(content);
+      [line, hasPaused] = ["", false];
+    }
+  }
+  return lines;
+}
+
+/** Returns the lines that are read from the pieces. */
+async function readPieces(pieces: Piece[]): Promise<string[]> {
+  let now = 0;
+  const rest = [...pieces];
+  const input: Input = {
+    read(bytes) {
+      const piece = rest.shift();
+      if (!piece) return Promise.resolve(null);
+      if (piece.isLate) now += 1000;
+      const text = piece.text.slice(0, bytes.length);
+      if (text.length < piece.text.length) {
+        rest.unshift({ isLate: false, text: piece.text.slice(text.length) });
+      }
+      bytes.set(new TextEncoder().encode(text));
+      return Promise.resolve(text.length);
+    },
+  };
+  const lines: string[] = [];
+  for await (const bytes of readLines(input, () => {}, () => now)) {
+    for (const line of splitLines(bytes)) {
+      const text = new TextDecoder().decode(line);
+      if (text.length <= MAX_LINE_BYTES) lines.push(text);
+    }
+  }
+  return lines;
+}
+
+Deno.test(`readLines() yields the whole lines of random pieces (DATASENSOR_SEED=${SEED})`, async () => {
+  await Promise.all(Array.from({ length: 500 }, async (_, index) => {
+    const pieces = createPieces(createRandom(SEED + index));
+    assertEquals(await readPieces(pieces), expectLines(pieces));
+  }));
+});
+
+Deno.test("readLines() pauses after each read", async () => {
+  let reads = 0;
+  const input: Input = {
+    read: (bytes) => Promise.resolve(reads++ < 20 ? bytes.length : null),
+  };
+  const start = performance.now();
+  for await (const _ of readLines(input, () => {}, () => 0));
+  assert(performance.now() - start > 90, "The pauses are too short");
+});
