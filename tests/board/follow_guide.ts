@@ -40,9 +40,7 @@ export function followGuide(name: string, kind: BoardKind): void {
     await using board = await Board.boot(kind, await getImages());
     // The guide's commands run in a clone of the project
     await Deno.symlink(dist.path, `${board.folder}/dist`);
-    // With the controller, MemoryMax= limits what an attack takes
-    const attacks = kind.memoryController ? {} : ATTACKS;
-    const all = [SERVICE, SENSOR, BY_HAND, attacks, UPDATE, REMOVAL];
+    const all = [SERVICE, SENSOR, BY_HAND, ATTACKS, UPDATE, REMOVAL];
     for (const checks of all) {
       for (const [name, check] of Object.entries(checks)) {
         const passed = await test.step(name, () => check(board));

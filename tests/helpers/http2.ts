@@ -1,6 +1,7 @@
 // Encodes HTTP/2 frames (RFC 9113), to send what no client library would.
 
 import { send } from "./network.ts";
+import { delay } from "./wait.ts";
 
 // Frame types and flags (RFC 9113, section 6)
 const TYPE = { DATA: 0, HEADERS: 1, RST_STREAM: 3, SETTINGS: 4 };
@@ -98,10 +99,10 @@ export class Http2Connection implements Disposable {
     const fields = encodeFields({ ":method": method });
     await this.send(frame(TYPE.HEADERS, FLAG.END_HEADERS, 1, fields));
     const frames = Array(10_000).fill(frame(TYPE.DATA, 0, 1, []));
-    const part = new Blob(frames);
+    const bytes = await new Blob(frames).bytes();
     try {
       for (let sent = 0; sent < count; sent += frames.length) {
-        await this.send(part);
+        await send(this.connection, bytes);
       }
     } catch {
       // The server has closed it
@@ -111,4 +112,27 @@ export class Http2Connection implements Disposable {
   [Symbol.dispose](): void {
     this.connection.close();
   }
+}
+
+/**
+ * Sends empty DATA frames for a time, over as many connections as 48 descriptors
+ * allow, and opens each again at once when it is closed.
+ */
+export async function flood(
+  port: number,
+  method: string,
+  milliseconds: number,
+): Promise<void> {
+  const end = performance.now() + milliseconds;
+  await Promise.all(Array.from({ length: 22 }, async () => {
+    while (performance.now() < end) {
+      try {
+        using connection = await Http2Connection.open(port, NO_WINDOW);
+        const sent = connection.sendEmptyFrames(method, Infinity);
+        await Promise.race([sent, delay(end - performance.now())]);
+      } catch {
+        await delay(1); // it is refused
+      }
+    }
+  }));
 }

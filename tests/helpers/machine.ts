@@ -47,9 +47,12 @@ export function missingAddress(hostname: string, port = 0): string | undefined {
   }
 }
 
-/** Returns the resident memory of a process, in MB (10^6 bytes). */
-export async function residentMemory(pid: number): Promise<number> {
-  const { stdout } = await output("grep", ["VmRSS", `/proc/${pid}/status`]);
+/** Returns the resident memory of a process, or its peak, in MB (10^6 bytes). */
+export async function residentMemory(
+  pid: number,
+  field: "VmRSS" | "VmHWM" = "VmRSS",
+): Promise<number> {
+  const { stdout } = await output("grep", [field, `/proc/${pid}/status`]);
   return Number(stdout.match(/(\d+) kB/)![1]) * 1024 / 1e6;
 }
 

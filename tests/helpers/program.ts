@@ -40,6 +40,9 @@ export function preload(code: string): string {
   return `--preload=data:text/javascript,${encodeURIComponent(code)}`;
 }
 
+/** Runs a command with as few descriptors as on a board. */
+export const WITH_48_FILES = ["sh", "-c", 'ulimit -n 48; exec "$@"', "sh"];
+
 /**
  * Returns a command that runs another one with a descriptor that does not block, as
  * another process makes it that shares it.

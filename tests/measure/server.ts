@@ -67,7 +67,7 @@ export class Server extends Process {
   async memory(): Promise<number> {
     const { stdout } = await output("pgrep", ["-P", `${this.pid}`]);
     const children = stdout.split("\n").filter(Boolean).map(Number);
-    const sizes = [this.pid, ...children].map(residentMemory);
+    const sizes = [this.pid, ...children].map((pid) => residentMemory(pid));
     const sum = (await Promise.all(sizes)).reduce((a, b) => a + b);
     return Math.round(10 * sum) / 10;
   }

@@ -1,16 +1,22 @@
 // HTTP/2, which Deno.serve accepts without an upgrade: from nghttp, and as raw
 // frames.
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import {
   type Fields,
+  flood,
   Http2Connection,
   NO_WINDOW,
   request,
 } from "../helpers/http2.ts";
-import { missingCommand, testUnless } from "../helpers/machine.ts";
+import {
+  missingCommand,
+  missingFile,
+  residentMemory,
+  testUnless,
+} from "../helpers/machine.ts";
 import { output } from "../helpers/process.ts";
-import { Program } from "../helpers/program.ts";
+import { Program, WITH_48_FILES } from "../helpers/program.ts";
 import { within } from "../helpers/wait.ts";
 
 /** Returns the part of a line about the request and the response. */
@@ -78,6 +84,18 @@ Deno.test("the program closes all connections when one takes too much memory, an
     'WARN Closed all connections to recover from "Error: Too much memory in use"',
   ]);
 });
+
+testUnless(
+  await missingFile("/proc/self/status"),
+  "the program limits the memory that hostile connections take",
+  async () => {
+    await using program = await Program.start([], { wrap: WITH_48_FILES });
+    await flood(program.port, "GET", 6000);
+    await program.waitForAnswer();
+    const peak = await residentMemory(program.pid, "VmHWM");
+    assert(peak <= 512, `It took ${peak} MB`);
+  },
+);
 
 Deno.test("the program logs each of 20,000 HTTP/2 requests that arrive at once", async () => {
   await using program = await Program.start();

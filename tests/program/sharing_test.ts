@@ -3,13 +3,8 @@
 
 import { assert } from "@std/assert";
 import { exchange, GET, LAST_GET, open, receive } from "../helpers/network.ts";
-import { Program } from "../helpers/program.ts";
+import { Program, WITH_48_FILES } from "../helpers/program.ts";
 import { delay } from "../helpers/wait.ts";
-
-function start(): Promise<Program> {
-  const wrap = ["sh", "-c", 'ulimit -n 48; exec "$@"', "sh"];
-  return Program.start([], { wrap });
-}
 
 const isAnswer = (response: string) => response.endsWith('"Sensor data"');
 
@@ -53,7 +48,7 @@ class Poller {
 
 for (const count of [30, 100]) {
   Deno.test(`the program answers ${count} clients that poll it over connections kept alive`, async () => {
-    await using program = await start();
+    await using program = await Program.start([], { wrap: WITH_48_FILES });
     const pollers = Array.from(
       { length: count },
       () => new Poller(program.port),
@@ -94,7 +89,7 @@ const HOLDERS: [count: number, answered: number][] = [
 
 for (const [count, wanted] of HOLDERS) {
   Deno.test(`the program answers new clients while ${count} hold idle connections`, async () => {
-    await using program = await start();
+    await using program = await Program.start([], { wrap: WITH_48_FILES });
     const stop = new AbortController();
     const holders = Array.from(
       { length: count },
