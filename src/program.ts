@@ -50,19 +50,15 @@ async function serve(config: Config, process: typeof PROCESS): Promise<number> {
   const { stdin, stdout, stderr, noColor } = process;
   const hasColor = stdout.isTerminal() && !noColor;
   const style = config.journal ? "journal" : hasColor ? "color" : "plain";
-  const { logger, flush } = createLogger(
-    (bytes) => stdout.write(bytes),
-    config.debug ? "DEBUG" : "INFO",
-    style,
-  );
+  const level = config.debug ? "DEBUG" : "INFO";
+  const sink = (bytes: Uint8Array) => stdout.write(bytes);
+  const { logger, flush } = createLogger(sink, level, style);
   const reading = { json: JSON.stringify(config.message) };
   const sensor = config.stdin
     ? createInputSensor(stdin, config, logger)
     : () => reading;
-  const handler = withAccessLog(
-    createHandler(sensor, config.cors),
-    (line) => logger.info(line),
-  );
+  const respond = createHandler(sensor, config.cors);
+  const handler = withAccessLog(respond, (line) => logger.info(line));
   const uncaught = process.uncaughtErrorSignal();
   try {
     await process.runServer(
