@@ -4,8 +4,8 @@
 // cached, it downloads them from jsr.io or, if that cannot be reached, prints the
 // flags that make Deno take them from npm and `.tools/std`.
 //
-// It does not verify the packages: if one is missing or modified, the command that
-// uses the flags fails, and Deno says why. Its task sets DENO_NO_UPDATE_CHECK, since
+// It does not verify the packages. Deno does so when it downloads one, and fails if it
+// is missing or was modified, but it trusts npm's files once they are cached. The task sets DENO_NO_UPDATE_CHECK, since
 // Deno would otherwise contact another host if this takes more than half a second.
 
 import { isTooOld, OLDEST_DENO } from "./oldest_deno.ts";
