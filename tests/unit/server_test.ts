@@ -296,7 +296,7 @@ Deno.test("runServer() accepts fewer clients at once, and keeps none of them, af
   const { backlog, respond, fail, failAccept, signals } = failOnce();
   const connections = () =>
     [respond(), fail(ERROR)].map(({ headers }) => headers.get("connection"));
-  assertEquals([backlog(), ...connections()], [511, null, null]);
+  assertEquals([backlog(), ...connections()], [undefined, null, null]);
   failAccept();
   await waitFor(() => signals.length === 2);
   assertEquals([backlog(), ...connections()], [8, "close", "close"]);
