@@ -9,15 +9,17 @@ export type Input = Pick<typeof Deno.stdin, "read">;
 export type Drop = (problem: string, line: Uint8Array) => void;
 
 export const MAX_LINE_BYTES = 64 * 1024; // without the end of the line
-export const TOO_LONG = `longer than ${MAX_LINE_BYTES} bytes`;
-export const READ_PAUSE_MS = 5; // so that an endless input leaves time for requests
+const TOO_LONG = `longer than ${MAX_LINE_BYTES} bytes`;
 const LINE_PAUSE_MS = 900; // of a second that a line may pause, as a read starts late
+const PAUSE_MS = 5; // after each read and while lines are processed, for requests
+const WORK_MS = 2; // how long lines are processed before such a pause
 const NONBLOCKING_RETRY_MS = 100;
 const [LF, CR] = [0x0a, 0x0d] as const;
 
 /**
- * Yields the whole lines of each read. Drops a line that is too long or has no end,
- * and one that pauses: a writer that died within it may be followed by another one.
+ * Yields whole lines, without their LF or CRLF, as bytes that are overwritten later.
+ * Drops those that are too long or have no end, and those that pause: a writer that
+ * died within a line may be followed by another one.
  */
 export async function* readLines(
   input: Input,
@@ -26,32 +28,36 @@ export async function* readLines(
 ): AsyncGenerator<Uint8Array> {
   const buffer = new Uint8Array(MAX_LINE_BYTES + 2); // a line with its CRLF
   let length = 0; // of the incomplete line at the start of the buffer
-  let isSkipping = false; // until the end of a line that has been dropped
+  let isSkipping = false; // until the end of a line whose start has been dropped
+  const dropStart = (problem: string) => {
+    if (!isSkipping) drop(problem, buffer.subarray(0, length));
+    isSkipping = true;
+  };
   while (true) {
-    const start = now();
+    const waitStart = now();
     const count = await read(input, buffer.subarray(length));
-    if (count === null) {
-      if (length > 0) drop("without a line feed", buffer.subarray(0, length));
-      return;
-    }
-    if (length > 0 && now() - start > LINE_PAUSE_MS) {
-      drop("that pause before they end", buffer.subarray(0, length));
-      isSkipping = true;
-    }
+    const isLate = now() - waitStart > LINE_PAUSE_MS;
+    if (count === null && length > 0) dropStart("without a line feed");
+    if (count === null) return;
+    if (isLate && length > 0) dropStart("that pause before they end");
     length += count;
     const bytes = buffer.subarray(0, length);
-    const end = bytes.lastIndexOf(LF) + 1;
-    if (end > 0) {
-      yield bytes.subarray(isSkipping ? bytes.indexOf(LF) + 1 : 0, end);
-      isSkipping = false;
-    } else if (length === buffer.length && !isSkipping) {
-      drop(TOO_LONG, bytes);
-      isSkipping = true;
+    let start = 0; // of the next line
+    let pauseAt = now() + WORK_MS;
+    for (let end = 0; (end = bytes.indexOf(LF, start)) >= 0; start = end + 1) {
+      const line = bytes.subarray(start, bytes[end - 1] === CR ? end - 1 : end);
+      if (isSkipping) isSkipping = false;
+      else if (line.length > MAX_LINE_BYTES) drop(TOO_LONG, line);
+      else yield line;
+      if (now() < pauseAt) continue;
+      await delay(PAUSE_MS);
+      pauseAt = now() + WORK_MS;
     }
-    const rest = isSkipping ? length : end; // what follows is kept
-    buffer.copyWithin(0, rest, length);
-    length -= rest;
-    await delay(READ_PAUSE_MS);
+    if (start === 0 && length === buffer.length) dropStart(TOO_LONG);
+    if (isSkipping) start = length; // nothing of that line is kept
+    buffer.copyWithin(0, start, length);
+    length -= start;
+    await delay(PAUSE_MS);
   }
 }
 
@@ -64,14 +70,5 @@ async function read(input: Input, bytes: Uint8Array): Promise<number | null> {
       if (!(error instanceof Deno.errors.WouldBlock)) throw error;
       await delay(NONBLOCKING_RETRY_MS);
     }
-  }
-}
-/** Yields the lines, without their LF or CRLF. */
-export function* splitLines(bytes: Uint8Array): Generator<Uint8Array> {
-  for (let start = 0; start < bytes.length;) {
-    const index = bytes.indexOf(LF, start);
-    const end = index < 0 ? bytes.length : index;
-    yield bytes.subarray(start, bytes[end - 1] === CR ? end - 1 : end);
-    start = end + 1;
   }
 }

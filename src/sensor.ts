@@ -2,16 +2,7 @@
 
 import type { Logger } from "@std/log/logger";
 import type { Config } from "./config.ts";
-import { delay } from "./delay.ts";
-import {
-  type Drop,
-  type Input,
-  MAX_LINE_BYTES,
-  READ_PAUSE_MS,
-  readLines,
-  splitLines,
-  TOO_LONG,
-} from "./lines.ts";
+import { type Drop, type Input, readLines } from "./lines.ts";
 import { limitWarnings } from "./warnings.ts";
 
 /** A sensor reading. */
@@ -26,7 +17,6 @@ export type Unavailable = { readonly unavailable: string };
 /** Returns the current reading: the same object until the next one arrives. */
 export type Sensor = () => Reading | Unavailable;
 
-const WORK_MS = 2; // how long lines are checked before a pause for requests
 const EXCERPT_CHARACTERS = 80;
 const SPACE = 0x20;
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -54,8 +44,15 @@ export function createInputSensor(
   async function follow(): Promise<void> {
     let ending = "has ended";
     try {
-      for await (const text of readReadings(input, json, drop, monotonicTime)) {
-        reading = { json: text, time: new Date(wallTime()) };
+      for await (const line of readLines(input, drop, monotonicTime)) {
+        if (line.every((byte) => byte <= SPACE)) continue; // blank
+        if (json && !isJsonText(line)) {
+          drop("that are not JSON", line);
+          continue;
+        }
+        const text = UTF8.decode(line);
+        const time = new Date(wallTime());
+        reading = { json: json ? text : JSON.stringify(text), time };
         receivedAt = monotonicTime();
       }
     } catch (error) {
@@ -80,35 +77,6 @@ export function createInputSensor(
     if (!wasStale) logger.warn(unavailable);
     return { unavailable };
   };
-}
-
-/**
- * Yields the readings as JSON, but only the last one of each read: the others could
- * not be served anyway.
- */
-async function* readReadings(
-  input: Input,
-  isJson: boolean,
-  drop: Drop,
-  now: () => number,
-): AsyncGenerator<string> {
-  for await (const lines of readLines(input, drop, now)) {
-    let latest: Uint8Array | undefined;
-    let pauseAt = now() + WORK_MS;
-    for (const line of splitLines(lines)) {
-      if (line.length > MAX_LINE_BYTES) drop(TOO_LONG, line);
-      else if (line.every((byte) => byte <= SPACE)) continue; // blank
-      else if (isJson && !isJsonText(line)) drop("that are not JSON", line);
-      else latest = line;
-      if (now() < pauseAt) continue;
-      await delay(READ_PAUSE_MS);
-      pauseAt = now() + WORK_MS;
-    }
-    if (latest) {
-      const text = UTF8.decode(latest);
-      yield isJson ? text : JSON.stringify(text);
-    }
-  }
 }
 
 /** Whether a line is a JSON text, which is UTF-8 (RFC 8259, section 8.1). */

@@ -1,12 +1,7 @@
 // Lines of an input: compared with a simple model, and how fast they are read.
 
 import { assert, assertEquals } from "@std/assert";
-import {
-  type Input,
-  MAX_LINE_BYTES,
-  readLines,
-  splitLines,
-} from "../../src/lines.ts";
+import { type Input, MAX_LINE_BYTES, readLines } from "../../src/lines.ts";
 import { createRandom, type Random, randomSeed } from "../helpers/random.ts";
 
 const SEED = randomSeed();
@@ -62,11 +57,8 @@ async function readPieces(pieces: Piece[]): Promise<string[]> {
     },
   };
   const lines: string[] = [];
-  for await (const bytes of readLines(input, () => {}, () => now)) {
-    for (const line of splitLines(bytes)) {
-      const text = new TextDecoder().decode(line);
-      if (text.length <= MAX_LINE_BYTES) lines.push(text);
-    }
+  for await (const line of readLines(input, () => {}, () => now)) {
+    lines.push(new TextDecoder().decode(line));
   }
   return lines;
 }
