@@ -18,7 +18,8 @@ export async function waitFor(
   explain: () => string = () => String(condition),
 ): Promise<void> {
   const end = performance.now() + DEADLINE_MS;
-  while (!await within(condition(), explain, end - performance.now())) {
+  while (!await within(condition(), explain)) {
+    if (performance.now() > end) throw new Error(`Timed out: ${explain()}`);
     await delay(5);
   }
 }
