@@ -57,7 +57,8 @@ export class Process implements AsyncDisposable {
     this.#child = new Deno.Command(command, {
       args,
       cwd,
-      env: { NO_COLOR: "1", ...env },
+      // Tests read what it prints: in English, without colors
+      env: { LC_ALL: "C.UTF-8", NO_COLOR: "1", ...env },
       detached: killGroup, // starts a process group
       stdin: hasInput ? "piped" : "null",
       stdout: "piped",

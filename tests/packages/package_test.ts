@@ -160,7 +160,7 @@ const unit = await Deno.readTextFile(
 
 /** The environment of a sensor, on a board whose language is German. */
 const ENVIRONMENT = {
-  LANG: "de_DE.UTF-8",
+  LC_ALL: "de_DE.UTF-8",
   ...Object.fromEntries(
     Array.from(
       unit.matchAll(/^Environment=(\w+)=(.*)$/gm),
