@@ -6,7 +6,7 @@ import { limitWarnings } from "./warnings.ts";
 
 /** Logs why the server does not listen, and when it listens again. */
 export function trackOutages(logger: Logger, now: () => number) {
-  const { warn, forget } = limitWarnings(logger, now);
+  let warn = limitWarnings(logger, now);
   let downSince: number | undefined;
   return {
     failed(error: unknown): void {
@@ -20,7 +20,7 @@ export function trackOutages(logger: Logger, now: () => number) {
       const seconds = (now() - downSince) / 1000;
       logger.warn(`Listening again after ${seconds.toFixed(1)} s`);
       downSince = undefined;
-      forget();
+      warn = limitWarnings(logger, now); // a later outage is another problem
     },
   };
 }

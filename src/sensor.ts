@@ -30,7 +30,7 @@ export function createInputSensor(
   monotonicTime = () => performance.now(),
   wallTime = Date.now,
 ): Sensor {
-  const { warn } = limitWarnings(logger, monotonicTime);
+  const warn = limitWarnings(logger, monotonicTime);
   let missing = "The sensor has sent no reading yet";
   let reading: Reading | undefined;
   let receivedAt = 0;
