@@ -89,12 +89,15 @@ function isJsonText(line: Uint8Array): boolean {
   }
 }
 
-/** Returns the start of a line as a JSON string without control characters. */
+/**
+ * Returns the start of a line as a JSON string of printable ASCII, which shows what a
+ * terminal hides, such as a byte order mark or a no-break space.
+ */
 function excerpt(line: Uint8Array): string {
   const start = line.subarray(0, 4 * EXCERPT_CHARACTERS); // of up to 4 bytes
   const text = UTF8.decode(start).slice(0, EXCERPT_CHARACTERS);
-  return JSON.stringify(text).replace(
-    /[\x7f-\x9f]/g,
-    (character) => `\\u00${character.charCodeAt(0).toString(16)}`,
-  );
+  return JSON.stringify(text).replace(/[^ -~]/g, (character) => {
+    const hex = character.charCodeAt(0).toString(16);
+    return `\\u${hex.padStart(4, "0")}`;
+  });
 }
