@@ -70,6 +70,22 @@ Deno.test(`readLines() yields the whole lines of random pieces (DATASENSOR_SEED=
   }));
 });
 
+/** Reads lines of one character, and returns how long that takes, in ms. */
+async function timeLines(count: number, now: (lines: number) => number) {
+  const pieces = [new TextEncoder().encode("x\n".repeat(count))];
+  const input: Input = {
+    read(bytes) {
+      const piece = pieces.shift();
+      if (piece) bytes.set(piece);
+      return Promise.resolve(piece?.length ?? null);
+    },
+  };
+  let lines = 0;
+  const start = performance.now();
+  for await (const _ of readLines(input, () => {}, () => now(lines))) lines++;
+  return performance.now() - start;
+}
+
 Deno.test("readLines() pauses after each read", async () => {
   let reads = 0;
   const input: Input = {
@@ -78,4 +94,14 @@ Deno.test("readLines() pauses after each read", async () => {
   const start = performance.now();
   for await (const _ of readLines(input, () => {}, () => 0));
   assert(performance.now() - start > 90, "The pauses are too short");
+});
+
+Deno.test("readLines() pauses while many lines are processed", async () => {
+  const duration = await timeLines(100, (lines) => 2 * lines);
+  assert(duration > 450, `It took ${duration} ms`);
+});
+
+Deno.test("readLines() pauses once after a line that takes long", async () => {
+  const duration = await timeLines(1000, (lines) => lines > 0 ? 1000 : 0);
+  assert(duration < 4000, `It took ${duration} ms`); // 1000 pauses take 5000 ms
 });

@@ -16,7 +16,7 @@ interface SimulationOptions {
   /** Resolves after a time, in ms. */
   wait?: (milliseconds: number) => Promise<void>;
   /** Listens without accepting. */
-  hold?: (port: number) => Disposable;
+  hold?: (options: Deno.TcpListenOptions) => Disposable;
   /** Resolves when the memory is to be checked. */
   untilMemoryCheck?: () => Promise<void>;
   residentBytes?: number;
@@ -53,7 +53,7 @@ function simulate({
       const addr = { hostname: "127.0.0.1", port: 5000 };
       return { finished, addr, shutdown: () => Promise.resolve() };
     },
-    listen: ({ port }: { port: number }) => hold(port),
+    listen: hold,
     delay: wait,
     untilMemoryCheck,
     now: () => simulation.now,
@@ -138,8 +138,9 @@ async function runThrough(failures: Failure[]) {
       simulation.stop.abort();
     });
   };
-  const hold = (port: number) => {
-    held = port;
+  const hold = ({ hostname, port, tcpBacklog }: Deno.TcpListenOptions) => {
+    assertEquals([hostname, port, tcpBacklog], ["127.0.0.1", 5000, 0]);
+    held = port!;
     return { [Symbol.dispose]: () => held = 0 };
   };
   const wait = async (milliseconds: number) => {
@@ -213,12 +214,13 @@ async function runWithMemory(...sizes: number[]) {
   const pauses: string[] = [];
   let isHeld = false;
   const serve = (signal: AbortSignal) =>
-    new Promise<void>((resolve) =>
+    new Promise<void>((resolve) => {
+      if (isHeld) throw new Error("The port is still held");
       signal.addEventListener("abort", () => {
         closedAt.push(simulation.residentBytes / 1e6);
         resolve();
-      })
-    );
+      });
+    });
   const untilMemoryCheck = async () => {
     await delay(0);
     const size = sizes.shift();
