@@ -62,8 +62,7 @@ function frame(type: number, flags: number, stream: number, payload: number[]) {
 
 /** A connection that uses HTTP/2 from the start, without an upgrade. */
 export class Http2Connection implements Disposable {
-  /** Resolves when the connection ends. What the server sends is discarded. */
-  readonly ended: Promise<void>;
+  #ended: Promise<void> | undefined;
 
   /** Connects, and sends the preface with settings. */
   static async open(port: number, settings: number[] = []) {
@@ -73,8 +72,11 @@ export class Http2Connection implements Disposable {
     return opened;
   }
 
-  private constructor(readonly connection: Deno.Conn) {
-    this.ended = this.#drain();
+  private constructor(readonly connection: Deno.Conn) {}
+
+  /** Reads and discards what the server sends until the connection ends. */
+  get ended(): Promise<void> {
+    return this.#ended ??= this.#drain();
   }
 
   async #drain(): Promise<void> {
@@ -129,7 +131,7 @@ export async function flood(
       try {
         using connection = await Http2Connection.open(port, NO_WINDOW);
         const sent = connection.sendEmptyFrames(method, Infinity);
-        await Promise.race([sent, delay(end - performance.now())]);
+        await Promise.race([sent, delay(Math.max(0, end - performance.now()))]);
       } catch {
         await delay(1); // it is refused
       }
