@@ -86,13 +86,15 @@ async function timeLines(count: number, now: (lines: number) => number) {
   return performance.now() - start;
 }
 
-Deno.test("readLines() pauses after each read", async () => {
+Deno.test("readLines() pauses after each read, and drops an endless line once", async () => {
   let reads = 0;
+  let drops = 0;
   const input: Input = {
     read: (bytes) => Promise.resolve(reads++ < 20 ? bytes.length : null),
   };
   const start = performance.now();
-  for await (const _ of readLines(input, () => {}, () => 0));
+  for await (const _ of readLines(input, () => drops++, () => 0));
+  assertEquals(drops, 1);
   assert(performance.now() - start > 90, "The pauses are too short");
 });
 
