@@ -10,7 +10,7 @@ export type Drop = (problem: string, line: Uint8Array) => void;
 
 export const MAX_LINE_BYTES = 64 * 1024; // without the end of the line
 const TOO_LONG = `longer than ${MAX_LINE_BYTES} bytes`;
-const LINE_PAUSE_MS = 900; // of a second that a line may pause, as a read starts late
+const LINE_PAUSE_MS = 900; // a line may pause for a second, but reads start late
 const PAUSE_MS = 5; // after each read and while lines are processed, for requests
 const WORK_MS = 2; // how long lines are processed before such a pause
 const NONBLOCKING_RETRY_MS = 100;

@@ -15,7 +15,7 @@ export function trackOutages(logger: Logger, now: () => number) {
         warn(error.message.split("\n", 1)[0]!);
       } else warn(`Closed all connections to recover from "${error}"`);
     },
-    recovered(): void {
+    listening(): void {
       if (downSince === undefined) return;
       const seconds = (now() - downSince) / 1000;
       logger.warn(`Listening again after ${seconds.toFixed(1)} s`);

@@ -48,7 +48,7 @@ export async function releaseMemory(
   runtime: Runtime,
 ): Promise<void> {
   closer.abort();
-  await runtime.delay(DESCRIPTOR_RELEASE_MS);
+  await runtime.delay(DESCRIPTOR_RELEASE_MS); // the port's, too
   using _ = holdPort(options, runtime);
   await runtime.delay(MEMORY_RELEASE_MS);
 }
@@ -69,7 +69,10 @@ function holdPort(
   }
 }
 
-/** Returns options that accept fewer clients at once, and keep none of them. */
+/**
+ * Returns options that accept fewer clients at once, and keep none of them. They are
+ * for good, as those who have used up the descriptors are likely to do so again.
+ */
 export function conserveDescriptors(options: ServerOptions): ServerOptions {
   const close = (response: Response): Response => {
     response.headers.set("connection", "close");

@@ -85,7 +85,7 @@ export async function runServer(
     while (!signal.aborted) {
       try {
         const { server, closer } = listener ??= listen();
-        outages.recovered();
+        outages.listening();
         await Promise.race([server.finished, checkMemory(closer.signal)]);
         if (!signal.aborted) throw new Error("The server has ended");
       } catch (error) {
