@@ -12,11 +12,12 @@ import project from "../deno.json" with { type: "json" };
 import { HELP } from "../src/command_line.ts";
 import { finish, run, runTool, withFolder } from "./build.ts";
 import { formatManual } from "./manual.ts";
+import { warningIfTooOld } from "./oldest_deno.ts";
 
 /** The files of the package that need no change, as a tree. */
 const TREE = ".board/package";
 
-/** Files that become examples, since they are for other machines. */
+/** Files that become examples: an operator installs those that are needed. */
 const EXAMPLES = [".board/consumers", ".board/avahi.service"];
 
 /** Debian's name of each processor. */
@@ -40,6 +41,7 @@ await runTool(async () => {
   await withFolder(outputDir, async (folder) => {
     const compile = ["task", "-q", "compile", `--target=${target}`];
     const args = [...compile, `--output-dir=${folder}`];
+    // The first two lines are the size and the digest of the executable
     const [, , ...notes] = (await run(Deno.execPath(), args)).split("\n");
     const date = await stage(
       `${folder}/tree`,
@@ -52,6 +54,8 @@ await runTool(async () => {
     await run("dpkg-deb", build, { cwd: folder, env });
     await finish(`${folder}/${name}`, `${outputDir}/${name}`);
     for (const note of notes.filter(Boolean)) console.log(note);
+    const warning = warningIfTooOld(); // compile's is not shown
+    if (warning) console.error(warning);
   });
 });
 

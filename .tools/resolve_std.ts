@@ -5,10 +5,12 @@
 // flags that make Deno take them from npm and `.tools/std`.
 //
 // It does not verify the packages. Deno does so when it downloads one, and fails if it
-// is missing or was modified, but it trusts npm's files once they are cached. The task sets DENO_NO_UPDATE_CHECK, since
-// Deno would otherwise contact another host if this takes more than half a second.
+// is missing or was modified, but it trusts npm's files once they are cached.
+//
+// Its task sets DENO_NO_UPDATE_CHECK, since Deno would otherwise contact another host
+// if this takes more than half a second.
 
-import { isTooOld, OLDEST_DENO } from "./oldest_deno.ts";
+import { warningIfTooOld } from "./oldest_deno.ts";
 
 /** The flags that make Deno take the packages from npm and `.tools/std`. */
 const FALLBACK_FLAGS =
@@ -20,12 +22,8 @@ const TIMEOUT_MS = 5000;
 /** How long to wait before printing what the program is waiting for. */
 const NOTICE_DELAY_MS = 200;
 
-if (isTooOld(Deno.version.deno)) {
-  console.error(
-    `With Deno ${Deno.version.deno}, the service does not survive a flood of ` +
-      `connections: use Deno ${OLDEST_DENO} or newer`,
-  );
-}
+const warning = warningIfTooOld();
+if (warning) console.error(warning);
 if (!await isCached()) {
   if (await isReachable(Deno.env.get("JSR_URL") || "https://jsr.io")) {
     console.error("Downloading the @std packages from jsr.io");

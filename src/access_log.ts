@@ -19,8 +19,8 @@ export interface AccessRecord {
 
 /**
  * Wraps a handler so that every request is logged. If the handler throws, the line
- * has the status 500, which the server sends. Handlers are synchronous, so a
- * request whose client disconnects is still logged.
+ * has the status 500, which the server sends. As handlers are synchronous, the
+ * line is logged even if the client has gone.
  *
  * @param log Receives each line, without a line end; must not throw.
  */

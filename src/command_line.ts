@@ -21,15 +21,15 @@ Serves a sensor reading as JSON over HTTP, at /datasensor.
   --message TEXT       serve this text (default "Sensor data"), not with --stdin
   --stdin              serve the last line of standard input as a JSON string
   --json               with --stdin: each line is JSON, served unchanged
-  --max-age SECONDS    with --stdin: answer 503 once the last line is older
-                       (default: no limit)
+  --max-age SECONDS    with --stdin: answer 503 once the last reading is older
+                       than this (default: no limit)
   --cors               allow web pages of any origin to read the responses
   --journal            prefix log messages with a priority for systemd
   --debug, --no-debug  log errors with or without their stack (default --debug)
   -h, --help           print this help
   --version            print the version`;
 
-/** The text of `--version`. Deno counts, because an executable contains it. */
+/** The text of `--version`. It names Deno, too, since an executable contains it. */
 export const VERSION =
   `datasensor ${project.version} (Deno ${Deno.version.deno}, ${Deno.build.arch})`;
 

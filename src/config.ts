@@ -1,4 +1,4 @@
-// The settings and their defaults.
+// The path of the resource, and the settings with their defaults.
 
 export const RESOURCE_PATH = "/datasensor"; // the path of the only resource
 

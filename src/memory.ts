@@ -15,8 +15,8 @@ interface Runtime {
 }
 
 /**
- * Creates a function that throws once the process uses too much memory, until a
- * signal is aborted. A few HTTP/2 connections can cause it: Deno.serve keeps every
+ * Creates a function that watches the memory until a signal is aborted, and throws
+ * once the process uses too much. A few HTTP/2 connections can cause it: Deno.serve keeps every
  * empty DATA frame of a stream.
  */
 export function watchMemory(logger: Logger, runtime: Runtime) {

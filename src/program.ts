@@ -37,7 +37,7 @@ export async function runProgram(
   const command = parseCommand(args);
   if (command.kind === "serve") return await serve(command.config, process);
   if (command.kind === "print") {
-    await print(process.stdout, command.text); // however slow the machine is
+    await print(process.stdout, command.text); // without a time-out: its reader may be slow
     return 0;
   }
   const style = command.journal ? "journal" : "plain";
@@ -83,7 +83,7 @@ async function serve(config: Config, process: typeof PROCESS): Promise<number> {
 
 async function print(stream: typeof Deno.stdout, text: string): Promise<void> {
   const bytes = new TextEncoder().encode(`${text}\n`);
-  await stream.write(bytes).catch(() => {}); // its reader is gone
+  await stream.write(bytes).catch(() => {}); // there is nowhere to report it
 }
 
 async function waitForOutput(written: Promise<void>): Promise<void> {

@@ -22,7 +22,10 @@ const SPACE = 0x20;
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 const STRICT_UTF8 = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 
-/** Creates a sensor whose readings are the whole lines of an input. */
+/**
+ * Creates a sensor whose readings are the whole lines of an input. Whether they are
+ * too old is noticed, and logged, when a client asks.
+ */
 export function createInputSensor(
   input: Input,
   { json, maxAgeSeconds }: Pick<Config, "json" | "maxAgeSeconds">,

@@ -26,7 +26,7 @@ type Case = [
 
 const CASES: Case[] = [
   ["collectd.conf", [], "-21.5", "22", GAUGE, [`${GAUGE} nan`]],
-  ["collectd.conf", ["--json"], "-21.5", "22", GAUGE, [`${GAUGE} nan`]],
+  ["collectd.conf", ["--json"], "-21.5", "2.2e+01", GAUGE, [`${GAUGE} nan`]],
   [
     "collectd_json.conf",
     ["--json"],

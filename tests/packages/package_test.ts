@@ -2,8 +2,9 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import project from "../../deno.json" with { type: "json" };
+import { isTooOld } from "../../.tools/oldest_deno.ts";
 import { HELP } from "../../src/command_line.ts";
-import { make } from "../helpers/executable.ts";
+import { compilerVersion, make } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
 import { missingCommand, testUnless } from "../helpers/machine.ts";
 import { output, Process } from "../helpers/process.ts";
@@ -109,7 +110,9 @@ testUnless(
     await output("chmod", ["-R", "go-rx", files]);
     const env = { TZ: "Pacific/Auckland", LC_ALL: "tr_TR.UTF-8" };
     const options = { cwd: copy.path, env, umask: "077" };
-    const { stdout } = await make("package", "aarch64", "a/b", options);
+    const { stdout, stderr } = await make("package", "aarch64", "a/b", options);
+    const isWarned = stderr.includes("does not survive a flood");
+    assertEquals(isWarned, isTooOld(await compilerVersion()), stderr);
     const sum = (await run(`sha256sum ${NAME}`)).split(" ")[0];
     const { size } = await Deno.stat(`${folder.path}/${NAME}`);
     const report = `a/b/${NAME}: ${size} bytes\nSHA-256 ${sum}\n`;

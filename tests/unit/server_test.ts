@@ -301,7 +301,7 @@ Deno.test("runServer() accepts fewer clients at once, and keeps none of them, af
   assertEquals([backlog(), ...connections()], [undefined, null, null]);
   failAccept();
   await waitFor(() => signals.length === 2);
-  assertEquals([backlog(), ...connections()], [8, "close", "close"]);
+  assertEquals([backlog(), ...connections()], [16, "close", "close"]);
 });
 
 Deno.test("runServer() listens again even if it cannot hold the port", async () => {
