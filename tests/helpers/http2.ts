@@ -117,16 +117,19 @@ export class Http2Connection implements Disposable {
 }
 
 /**
- * Sends empty DATA frames for a time, over as many connections as 48 descriptors
- * allow, and opens each again at once when it is closed.
+ * Sends empty DATA frames for a time, and opens each connection again at once when it
+ * is closed.
+ *
+ * @param connections By default, as many as 48 descriptors allow.
  */
 export async function flood(
   port: number,
   method: string,
   milliseconds: number,
+  connections = 22,
 ): Promise<void> {
   const end = performance.now() + milliseconds;
-  await Promise.all(Array.from({ length: 22 }, async () => {
+  await Promise.all(Array.from({ length: connections }, async () => {
     while (performance.now() < end) {
       try {
         using connection = await Http2Connection.open(port, NO_WINDOW);
