@@ -4,7 +4,7 @@ import type { Logger } from "@std/log/logger";
 
 export const MEMORY_LIMIT_BYTES = 144e6; // normal use stays below 110 MB
 const MEMORY_GROWTH_BYTES = 64e6; // allowed above what an attack left allocated
-export const MEMORY_CHECK_MS = 200; // an attack can take 200 MB in this time
+export const MEMORY_CHECK_MS = 200; // an attack takes hundreds of MB in a few of these
 
 /** The process uses too much memory. */
 export class MemoryError extends Error {}
@@ -16,8 +16,8 @@ interface Runtime {
 
 /**
  * Creates a function that watches the memory until a signal is aborted, and throws
- * once the process uses too much. A few HTTP/2 connections can cause it: Deno.serve keeps every
- * empty DATA frame of a stream.
+ * once the process uses too much. A few HTTP/2 connections can cause this, because
+ * Deno.serve keeps every empty DATA frame of a stream.
  */
 export function watchMemory(logger: Logger, runtime: Runtime) {
   if (runtime.residentBytes() === 0) {

@@ -5,7 +5,7 @@ import type { delay } from "./delay.ts";
 
 const LAST_RESPONSE_MS = 20; // for the client that took the last descriptor
 const DESCRIPTOR_RELEASE_MS = 1; // until closed connections have given theirs back
-const MEMORY_RELEASE_MS = 500; // until closed connections have given theirs back
+const MEMORY_RELEASE_MS = 500; // the same for their memory
 const BUSY_BACKLOG = 16; // clients that wait to be accepted, fewer than descriptors
 
 /** Answers a request; if it throws, the server answers 500. */

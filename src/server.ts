@@ -98,7 +98,7 @@ export async function runServer(
         else if (error instanceof MemoryError) {
           await releaseMemory(closer, options, runtime);
         } else {
-          if (options.handler === handler) {
+          if (options.handler === handler) { // for the first time
             logger.warn("Connections are no longer kept alive");
             options = conserveDescriptors(options);
           }
