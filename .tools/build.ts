@@ -2,6 +2,21 @@
 
 // What the tools that build a file share.
 
+import { parseArgs } from "node:util";
+
+/** Parses the flags of a tool, of which `--deno-flags` matters only to compile. */
+export function parseFlags() {
+  return parseArgs({
+    // npm users type "--" before flags
+    args: Deno.args.filter((arg) => arg !== "--"),
+    options: {
+      target: { type: "string", default: "aarch64" },
+      "output-dir": { type: "string", default: "dist" },
+      "deno-flags": { type: "string", default: "" },
+    },
+  }).values;
+}
+
 /** Aborted by a signal that stops the tool. */
 const stop = new AbortController();
 
@@ -61,6 +76,18 @@ export async function run(
   const decoder = new TextDecoder();
   if (!success) throw new Error(decoder.decode(stderr).trim());
   return decoder.decode(stdout);
+}
+
+/** Copies a file or folder; the copied files get a fixed modification time. */
+export async function copy(from: string, to: string): Promise<void> {
+  if ((await Deno.stat(from)).isFile) {
+    await Deno.mkdir(to.replace(/[^/]*$/, ""), { recursive: true });
+    await Deno.copyFile(from, to);
+    return await Deno.utime(to, 0, 0);
+  }
+  for await (const { name } of Deno.readDir(from)) {
+    await copy(`${from}/${name}`, `${to}/${name}`);
+  }
 }
 
 /**

@@ -5,9 +5,8 @@
 // copies whose times are fixed.
 
 import { resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { VERSION } from "../src/command_line.ts";
-import { finish, run, runTool, withFolder } from "./build.ts";
+import { copy, finish, parseFlags, run, runTool, withFolder } from "./build.ts";
 import { assertDenort, explainDownload } from "./denort.ts";
 import { fitsLargePages } from "./elf.ts";
 
@@ -17,15 +16,7 @@ const deno = Deno.execPath();
 const SOURCES = ["deno.json", "deno.lock", "main.ts", "src", ".tools/std"];
 
 await runTool(async () => {
-  const { values: options } = parseArgs({
-    // npm users type "--" before flags
-    args: Deno.args.filter((arg) => arg !== "--"),
-    options: {
-      target: { type: "string", default: "aarch64" },
-      "output-dir": { type: "string", default: "dist" },
-      "deno-flags": { type: "string", default: "" },
-    },
-  });
+  const options = parseFlags();
   const { target, "output-dir": outputDir } = options;
   const flags = options["deno-flags"].split(" ").filter(Boolean);
   const file = `${outputDir}/datasensor-${target}`;
@@ -99,20 +90,6 @@ async function copyFallback(flags: string[], cache: string): Promise<void> {
   // Deno keeps the downloaded denort there
   await Deno.mkdir(`${denoDir}/dl`, { recursive: true });
   await Deno.symlink(`${denoDir}/dl`, `${cache}/dl`);
-}
-
-/** Copies a file or folder; the files get a fixed modification time. */
-async function copy(from: string, to: string): Promise<void> {
-  const { isFile } = await Deno.stat(from);
-  if (isFile) {
-    await Deno.mkdir(to.replace(/[^/]*$/, ""), { recursive: true });
-    await Deno.copyFile(from, to);
-    await Deno.utime(to, 0, 0);
-    return;
-  }
-  for await (const { name } of Deno.readDir(from)) {
-    await copy(`${from}/${name}`, `${to}/${name}`);
-  }
 }
 
 /** Asserts that an executable for this machine runs. */

@@ -34,16 +34,13 @@ export function identify(bytes: Uint8Array): string {
   const { machine, size } = header;
   if (bytes.length < size) return `truncated: ${bytes.length} of ${size} bytes`;
   const text = new TextDecoder("latin1").decode(bytes);
-  // The user agent, which occurs twice
-  const versions = Array.from(
-    text.matchAll(/Deno\/(\d+\.\d+\.\d+)/g),
-    ([, version]) => version!,
-  );
-  const version = versions.includes(VERSION)
-    ? VERSION
-    : versions.find((version, index) => versions.indexOf(version) < index);
-  if (!version) return "not denort";
-  return `denort ${version} for ${PROCESSORS[machine] ?? "another processor"}`;
+  // denort contains its user agent, such as Deno/2.9.6, twice: with and without the
+  // commit. A library's name that looks the same, such as Deno/0.80.0, occurs once
+  const names: string[] = text.match(/Deno\/\d+\.\d+\.\d+/g) ?? [];
+  const agent = names.find((name, index) => names.indexOf(name) < index);
+  if (!agent) return "not denort";
+  const processor = PROCESSORS[machine] ?? "another processor";
+  return `denort ${agent.slice("Deno/".length)} for ${processor}`;
 }
 
 /**

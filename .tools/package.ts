@@ -6,11 +6,10 @@
 // umask.
 
 import { createHash } from "node:crypto";
-import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import project from "../deno.json" with { type: "json" };
 import { HELP } from "../src/command_line.ts";
-import { finish, run, runTool, withFolder } from "./build.ts";
+import { copy, finish, parseFlags, run, runTool, withFolder } from "./build.ts";
 import { formatManual } from "./manual.ts";
 import { warningIfTooOld } from "./oldest_deno.ts";
 
@@ -24,15 +23,7 @@ const EXAMPLES = [".board/consumers", ".board/avahi.service"];
 const ARCHITECTURES = new Map([["aarch64", "arm64"], ["x86_64", "amd64"]]);
 
 await runTool(async () => {
-  const { values: options } = parseArgs({
-    // npm users type "--" before flags
-    args: Deno.args.filter((arg) => arg !== "--"),
-    options: {
-      target: { type: "string", default: "aarch64" },
-      "output-dir": { type: "string", default: "dist" },
-    },
-  });
-  const { target, "output-dir": outputDir } = options;
+  const { target, "output-dir": outputDir } = parseFlags();
   const architecture = ARCHITECTURES.get(target);
   if (!architecture) throw new Error(`Unknown target "${target}"`);
   const name = `datasensor_${project.version}_${architecture}.deb`;
@@ -133,15 +124,6 @@ Description: serves a sensor reading as JSON over HTTP
  the last line is what HTTP clients read. The settings of the service and of
  the sensor are in /etc/default/datasensor.
 `;
-}
-
-/** Copies a file or folder. */
-async function copy(from: string, to: string): Promise<void> {
-  if ((await Deno.stat(from)).isFile) return await Deno.copyFile(from, to);
-  await Deno.mkdir(to, { recursive: true });
-  for await (const { name } of Deno.readDir(from)) {
-    await copy(`${from}/${name}`, `${to}/${name}`);
-  }
 }
 
 /** Writes a gzip file. */
