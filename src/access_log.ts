@@ -8,15 +8,6 @@ const MAX_LOGGED_CHARACTERS = 1000; // longer methods and targets are truncated
 const escapeMethod = memoizeLast(escapeText);
 const escapeTarget = memoizeLast(escapeText);
 
-/** What is logged about a request. */
-export interface AccessRecord {
-  readonly client: string;
-  readonly timestamp: string;
-  readonly method: string;
-  readonly target: string | undefined; // unknown if the Host field is invalid
-  readonly status: number;
-}
-
 /**
  * Wraps a handler so that every request is logged. If the handler throws, the line
  * has the status 500, which the server sends. As handlers are synchronous, the
@@ -36,23 +27,15 @@ export function withAccessLog(
       status = response.status;
       return response;
     } finally {
-      const { method } = request;
-      const record = { client, timestamp: timestamp(), method, target, status };
-      log(formatAccessLine(record));
+      // On a dual-stack socket, IPv4 addresses are mapped (RFC 4291, 2.5.5.2)
+      const address = client.startsWith("::ffff:") ? client.slice(7) : client;
+      const method = escapeMethod(request.method);
+      const path = escapeTarget(target ?? "-"); // unknown if Host is invalid
+      // Deno does not reveal the version to a handler
+      const line = `${method} ${path} HTTP/1.1`;
+      log(`${address} - - [${timestamp()}] "${line}" ${status} -`);
     }
   };
-}
-
-/**
- * Formats a record as one line, without its end. The version is always
- * HTTP/1.1, since Deno does not reveal it to a handler.
- */
-export function formatAccessLine(record: AccessRecord): string {
-  const { client, timestamp, method, target = "-", status } = record;
-  // On a dual-stack socket, IPv4 addresses are mapped (RFC 4291, 2.5.5.2)
-  const address = client.startsWith("::ffff:") ? client.slice(7) : client;
-  const request = `${escapeMethod(method)} ${escapeTarget(target)} HTTP/1.1`;
-  return `${address} - - [${timestamp}] "${request}" ${status} -`;
 }
 
 /** Creates a function that returns the local time as `dd/Mon/yyyy HH:MM:SS`. */

@@ -8,7 +8,7 @@ export type Command =
   | { kind: "serve"; config: Config }
   | { kind: "print"; text: string }
   /** Invalid usage: the text says what is wrong and how to get help. */
-  | { kind: "invalid"; text: string; journal: boolean };
+  | { kind: "invalid"; text: string };
 
 /** The text of `--help`. */
 export const HELP = `Usage: datasensor [flags]
@@ -83,8 +83,6 @@ export function parseCommand(args: readonly string[]): Command {
   const invalid = (message: string): Command => ({
     kind: "invalid",
     text: `${message}\nRun with --help for the list of flags`,
-    // --journal may come after the mistake
-    journal: config.journal || rest.toArray().includes("--journal"),
   });
   for (const arg of rest) {
     if (arg === "--") continue; // npm users type it before flags

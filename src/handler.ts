@@ -1,8 +1,8 @@
 // The resource: a request in, a response out.
 
+import { STATUS_TEXT } from "@std/http/status";
 import { RESOURCE_PATH } from "./config.ts";
 import { memoizeLast } from "./memoize_last.ts";
-import { commonHeaders, problemResponse } from "./responses.ts";
 import type { Reading, Sensor } from "./sensor.ts";
 
 /** Answers a request. The target is undefined if the Host field is invalid. */
@@ -21,13 +21,6 @@ export function createHandler(sensor: Sensor, cors: boolean): Handler {
     return new Response(json, { headers });
   });
 
-  function answerReading(): Response {
-    const reading = sensor();
-    return "unavailable" in reading
-      ? problemResponse(503, reading.unavailable, cors)
-      : readingResponse(reading).clone(); // cheaper than creating another one
-  }
-
   return (request, target) => {
     if (target === undefined) {
       return problemResponse(400, "The Host header field is invalid", cors);
@@ -35,8 +28,12 @@ export function createHandler(sensor: Sensor, cors: boolean): Handler {
     if (!isResource(target)) return problemResponse(404, NOT_FOUND, cors);
     switch (request.method) {
       case "GET":
-      case "HEAD": // Deno.serve omits the body
-        return answerReading();
+      case "HEAD": { // Deno.serve omits the body
+        const reading = sensor();
+        return typeof reading === "string"
+          ? problemResponse(503, reading, cors)
+          : readingResponse(reading).clone(); // cheaper than creating another one
+      }
       case "OPTIONS":
         return optionsResponse(cors);
       default:
@@ -64,4 +61,29 @@ function optionsResponse(cors: boolean): Response {
     headers.set("access-control-allow-headers", "*");
   }
   return new Response(null, { status: 204, headers });
+}
+
+/** Returns the header fields that every response has. */
+function commonHeaders(cors: boolean): Headers {
+  const headers = new Headers();
+  // A cached response could be mistaken for a current one
+  headers.set("cache-control", "no-store");
+  headers.set("x-content-type-options", "nosniff");
+  if (cors) headers.set("access-control-allow-origin", "*");
+  return headers;
+}
+
+/** Creates an error response with problem details (RFC 9457, section 3). */
+export function problemResponse(
+  status: 400 | 404 | 405 | 500 | 503,
+  detail: string,
+  cors: boolean,
+  allow?: string,
+): Response {
+  const title = STATUS_TEXT[status];
+  const headers = commonHeaders(cors);
+  headers.set("content-type", "application/problem+json");
+  if (allow) headers.set("allow", allow);
+  const body = { type: "about:blank", title, status, detail };
+  return Response.json(body, { status, headers });
 }

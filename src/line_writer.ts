@@ -40,20 +40,16 @@ export class LineWriter {
     if (read > line.length) this.#length += written; // all of it fits
     else this.#dropped++;
     if (this.#length >= BATCH_BYTES) this.#startDraining();
-    this.#collecting ??= this.#collect();
+    this.#collecting ??= this.wait(BATCH_DELAY_MS).then(() => {
+      this.#collecting = undefined;
+      this.#startDraining();
+    });
   }
 
   /** Resolves once all lines are written. */
   async flush(): Promise<void> {
     this.#startDraining();
     await this.#writing;
-  }
-
-  /** Waits for more lines, then starts to write them. */
-  async #collect(): Promise<void> {
-    await this.wait(BATCH_DELAY_MS);
-    this.#collecting = undefined;
-    this.#startDraining();
   }
 
   #startDraining(): void {

@@ -5,13 +5,10 @@ import { delay } from "./delay.ts";
 /** Standard input, or a test's. */
 export type Input = Pick<typeof Deno.stdin, "read">;
 
-/** Receives a line that is dropped, or its start, and what is wrong with it. */
-export type Drop = (problem: string, line: Uint8Array) => void;
-
 export const MAX_LINE_BYTES = 64 * 1024; // without the end of the line
 const TOO_LONG = `longer than ${MAX_LINE_BYTES} bytes`;
-const LINE_PAUSE_MS = 900; // a line may pause for a second, but reads start late
-const PAUSE_MS = 5; // after each read and while lines are processed, for requests
+const LINE_PAUSE_MS = 900; // less than a second, as a read may begin late
+const PAUSE_MS = 5; // after each read and between lines, to let requests in
 const WORK_MS = 2; // how long lines are processed before such a pause
 const NONBLOCKING_RETRY_MS = 100;
 const [LF, CR] = [0x0a, 0x0d] as const;
@@ -23,7 +20,7 @@ const [LF, CR] = [0x0a, 0x0d] as const;
  */
 export async function* readLines(
   input: Input,
-  drop: Drop,
+  drop: (problem: string, line: Uint8Array) => void, // or its start
   now: () => number,
 ): AsyncGenerator<Uint8Array> {
   const buffer = new Uint8Array(MAX_LINE_BYTES + 2); // a line with its CRLF

@@ -5,6 +5,8 @@ import type { LevelName, LogRecord } from "@std/log/base-handler";
 import { Logger } from "@std/log/logger";
 import { LineWriter, type Sink } from "./line_writer.ts";
 
+const REMINDER_MS = 60_000; // how often an unchanged problem is logged
+
 type ByLevel = Record<string, string>;
 const COLORS: ByLevel = { WARN: "\x1b[33m", ERROR: "\x1b[31m" };
 const PRIORITIES: ByLevel = { DEBUG: "<7>", WARN: "<4>", ERROR: "<3>" };
@@ -12,12 +14,7 @@ const PRIORITIES: ByLevel = { DEBUG: "<7>", WARN: "<4>", ERROR: "<3>" };
 /** How records are written: as plain text, with colors, or for systemd's journal. */
 export type LogStyle = "plain" | "color" | "journal";
 
-/**
- * Creates a logger that never blocks and never throws, and a function that
- * resolves once all its lines are written.
- *
- * @param level Records below it are not logged.
- */
+/** Creates a logger that never blocks and never throws, and a function to flush it. */
 export function createLogger(sink: Sink, level: LevelName, style: LogStyle) {
   const writer = new LineWriter(sink, (count) => {
     logger.warn(`Log lines dropped because the output is too slow: ${count}`);
@@ -33,6 +30,17 @@ export function createLogger(sink: Sink, level: LevelName, style: LogStyle) {
   const handler = new LineHandler("NOTSET", { formatter });
   const logger = new Logger("datasensor", level, { handlers: [handler] });
   return { logger, flush: () => writer.flush() };
+}
+
+/** Creates a function that logs a problem, but the same one only once a minute. */
+export function limitWarnings(logger: Logger, now: () => number) {
+  const warnedAt = new Map<string, number>(); // by problem
+  return (problem: string, details = () => ""): void => {
+    const time = now();
+    if (time - (warnedAt.get(problem) ?? -Infinity) < REMINDER_MS) return;
+    warnedAt.set(problem, time);
+    logger.warn(problem + details());
+  };
 }
 
 /** Prefixes each line with its level's priority, for the journal (sd-daemon(3)). */

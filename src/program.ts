@@ -25,11 +25,7 @@ export const PROCESS = {
   runServer,
 };
 
-/**
- * Does what the command line asks for.
- *
- * @returns The exit code: 0 (clean stop), 1 (failure) or 2 (invalid usage).
- */
+/** Runs a command. Returns 0 (clean stop), 1 (failure) or 2 (invalid usage). */
 export async function runProgram(
   args: readonly string[],
   process: typeof PROCESS = PROCESS,
@@ -40,7 +36,7 @@ export async function runProgram(
     await print(process.stdout, command.text); // without a time-out: its reader may be slow
     return 0;
   }
-  const style = command.journal ? "journal" : "plain";
+  const style = args.includes("--journal") ? "journal" : "plain";
   const text = withPriority(command.text, "ERROR", style);
   await waitForOutput(print(process.stderr, text));
   return 2;
@@ -63,8 +59,7 @@ async function serve(config: Config, process: typeof PROCESS): Promise<number> {
   try {
     await process.runServer(
       config,
-      (request, { remoteAddr }) =>
-        handler(request, requestTarget(request), remoteAddr.hostname),
+      (request, client) => handler(request, requestTarget(request), client),
       logger,
       AbortSignal.any([process.stopSignal(), uncaught]),
     );

@@ -1,67 +1,56 @@
-// How the server gets back descriptors and memory: Deno.serve cannot close single
-// connections, so all of them are closed.
+// How the server recovers: it closes all connections, as Deno.serve cannot close one.
 
-import type { delay } from "./delay.ts";
+import { delay } from "./delay.ts";
 
-const LAST_RESPONSE_MS = 20; // for the client that took the last descriptor
+const LAST_RESPONSE_MS = 20; // to answer the client that took the last descriptor
 const DESCRIPTOR_RELEASE_MS = 1; // until closed connections have given theirs back
 const MEMORY_RELEASE_MS = 500; // the same for their memory
-const BUSY_BACKLOG = 16; // clients that wait to be accepted, fewer than descriptors
+export const MEMORY_LIMIT_BYTES = 144e6; // normal use stays below 110 MB
+const MEMORY_GROWTH_BYTES = 64e6; // allowed above what an attack left allocated
+const MEMORY_CHECK_MS = 200; // an attack takes hundreds of MB in a few of these
 
-/** Answers a request; if it throws, the server answers 500. */
-export type ServerHandler = (
-  request: Request,
-  info: Deno.ServeHandlerInfo<Deno.NetAddr>,
-) => Response;
+/** The parts of the runtime that tests replace. */
+export const RUNTIME = {
+  serve: Deno.serve,
+  listen: Deno.listen,
+  delay,
+  untilMemoryCheck: () => delay(MEMORY_CHECK_MS),
+  now: () => performance.now(),
+  residentBytes: () => Deno.memoryUsage().rss,
+};
 
-/** How Deno.serve is called, again and again. */
-export interface ServerOptions {
-  readonly hostname: string;
-  readonly port: number;
-  readonly handler: ServerHandler;
-  readonly onError: (error: unknown) => Response;
-  readonly onListen: () => void; // prints nothing
-  readonly tcpBacklog?: number; // how many clients may wait to be accepted
-}
+type Runtime = typeof RUNTIME;
 
-interface Runtime {
-  listen: typeof Deno.listen;
-  delay: typeof delay;
-}
+/** The process uses too much memory. */
+export class MemoryError extends Error {}
 
-/** Closes all connections after accept has failed, which has closed the port. */
-export async function releaseDescriptors(
+/**
+ * Closes all connections after an error, and holds the port until they have given
+ * back what they used. An accept that failed has already closed the port.
+ */
+export async function closeConnections(
   closer: AbortController,
-  options: ServerOptions,
+  error: unknown,
+  address: Deno.NetAddr,
   runtime: Runtime,
 ): Promise<void> {
-  using _ = holdPort(options, runtime);
-  await runtime.delay(LAST_RESPONSE_MS);
+  const isMemoryError = error instanceof MemoryError;
+  if (isMemoryError) {
+    closer.abort(); // closes the port, too
+    await runtime.delay(DESCRIPTOR_RELEASE_MS);
+  }
+  using _ = holdPort(address, runtime);
+  await runtime.delay(isMemoryError ? MEMORY_RELEASE_MS : LAST_RESPONSE_MS);
   closer.abort();
   await runtime.delay(DESCRIPTOR_RELEASE_MS);
 }
 
-/** Closes all connections and the port because of the memory in use. */
-export async function releaseMemory(
-  closer: AbortController,
-  options: ServerOptions,
-  runtime: Runtime,
-): Promise<void> {
-  closer.abort();
-  await runtime.delay(DESCRIPTOR_RELEASE_MS); // the port's, too
-  using _ = holdPort(options, runtime);
-  await runtime.delay(MEMORY_RELEASE_MS);
-}
-
 /**
  * Makes clients wait instead of refusing them: while a listener accepts none, the
- * kernel drops their attempts to connect, which they repeat after a second. This
- * also slows down clients that reconnect at once, and would shut others out.
+ * kernel drops all but one attempt to connect, and clients repeat it after a second.
+ * This also slows down those that reconnect at once, and would shut others out.
  */
-function holdPort(
-  { hostname, port }: ServerOptions,
-  runtime: Runtime,
-): Disposable | undefined {
+function holdPort({ hostname, port }: Deno.NetAddr, runtime: Runtime) {
   try {
     return runtime.listen({ hostname, port, tcpBacklog: 0 });
   } catch {
@@ -70,18 +59,18 @@ function holdPort(
 }
 
 /**
- * Returns options that accept fewer clients at once, and keep none of them. They are
- * for good, as those who have used up the descriptors are likely to do so again.
+ * Watches the memory until the signal is aborted. A few HTTP/2 connections can take
+ * too much of it, because Deno.serve keeps every empty DATA frame of a stream.
+ *
+ * @throws {MemoryError} Once the process uses too much.
  */
-export function conserveDescriptors(options: ServerOptions): ServerOptions {
-  const close = (response: Response): Response => {
-    response.headers.set("connection", "close");
-    return response;
-  };
-  return {
-    ...options,
-    handler: (request, info) => close(options.handler(request, info)),
-    onError: (error) => close(options.onError(error)),
-    tcpBacklog: BUSY_BACKLOG,
-  };
+export async function watchMemory(signal: AbortSignal, runtime: Runtime) {
+  let lowest = runtime.residentBytes();
+  while (!signal.aborted) {
+    await runtime.untilMemoryCheck();
+    const bytes = runtime.residentBytes();
+    const limit = Math.max(MEMORY_LIMIT_BYTES, lowest + MEMORY_GROWTH_BYTES);
+    if (bytes > limit) throw new MemoryError("Too much memory in use");
+    lowest = Math.min(lowest, bytes);
+  }
 }

@@ -2,8 +2,8 @@
 
 import type { Logger } from "@std/log/logger";
 import type { Config } from "./config.ts";
-import { type Drop, type Input, readLines } from "./lines.ts";
-import { limitWarnings } from "./warnings.ts";
+import { type Input, readLines } from "./lines.ts";
+import { limitWarnings } from "./logger.ts";
 
 /** A sensor reading. */
 export interface Reading {
@@ -11,11 +11,8 @@ export interface Reading {
   readonly time?: Date; // when it arrived
 }
 
-/** There is no reading at the moment; a sentence says why. */
-export type Unavailable = { readonly unavailable: string };
-
-/** Returns the current reading: the same object until the next one arrives. */
-export type Sensor = () => Reading | Unavailable;
+/** Returns the current reading (the same object until the next), or why there is none. */
+export type Sensor = () => Reading | string;
 
 const EXCERPT_CHARACTERS = 80;
 const SPACE = 0x20;
@@ -39,7 +36,7 @@ export function createInputSensor(
   let receivedAt = 0;
   let isStale = false;
 
-  const drop: Drop = (problem, line) => {
+  const drop = (problem: string, line: Uint8Array) => {
     missing = "The sensor has sent only invalid lines so far";
     warn(`Dropping lines ${problem}`, () => `, such as ${excerpt(line)}`);
   };
@@ -48,15 +45,16 @@ export function createInputSensor(
     let ending = "has ended";
     try {
       for await (const line of readLines(input, drop, monotonicTime)) {
-        if (line.every((byte) => byte <= SPACE)) continue; // blank
-        if (json && !isJsonText(line)) {
+        if (line.every((byte) => byte <= SPACE)) continue; // nothing visible
+        try {
+          const text = json
+            ? decodeJson(line)
+            : JSON.stringify(UTF8.decode(line));
+          reading = { json: text, time: new Date(wallTime()) };
+          receivedAt = monotonicTime();
+        } catch {
           drop("that are not JSON", line);
-          continue;
         }
-        const text = UTF8.decode(line);
-        const time = new Date(wallTime());
-        reading = { json: json ? text : JSON.stringify(text), time };
-        receivedAt = monotonicTime();
       }
     } catch (error) {
       ending = `has failed (${error})`;
@@ -66,7 +64,7 @@ export function createInputSensor(
 
   follow();
   return () => {
-    if (!reading) return { unavailable: missing };
+    if (!reading) return missing;
     const age = monotonicTime() - receivedAt;
     const wasStale = isStale;
     isStale = age > maxAgeSeconds * 1000;
@@ -75,30 +73,23 @@ export function createInputSensor(
       return reading;
     }
     const seconds = Math.ceil(age / 100) / 10;
-    const unavailable =
+    const problem =
       `The last reading is ${seconds} s old: the limit is ${maxAgeSeconds} s`;
-    if (!wasStale) logger.warn(unavailable);
-    return { unavailable };
+    if (!wasStale) logger.warn(problem);
+    return problem;
   };
 }
 
-/** Whether a line is a JSON text, which is UTF-8 (RFC 8259, section 8.1). */
-function isJsonText(line: Uint8Array): boolean {
-  try {
-    JSON.parse(STRICT_UTF8.decode(line));
-    return true;
-  } catch {
-    return false;
-  }
+/** Decodes a JSON text, which is UTF-8 (RFC 8259, section 8.1). Throws if invalid. */
+function decodeJson(line: Uint8Array): string {
+  const text = STRICT_UTF8.decode(line);
+  JSON.parse(text);
+  return text;
 }
 
-/**
- * Returns the start of a line as a JSON string of printable ASCII, which shows what a
- * terminal hides, such as a byte order mark or a no-break space.
- */
+/** Quotes the start of a line, and escapes what a terminal hides, such as a BOM. */
 function excerpt(line: Uint8Array): string {
-  const start = line.subarray(0, 4 * EXCERPT_CHARACTERS); // of up to 4 bytes
-  const text = UTF8.decode(start).slice(0, EXCERPT_CHARACTERS);
+  const text = UTF8.decode(line).slice(0, EXCERPT_CHARACTERS);
   return JSON.stringify(text).replace(/[^ -~]/g, (character) => {
     const hex = character.charCodeAt(0).toString(16);
     return `\\u${hex.padStart(4, "0")}`;

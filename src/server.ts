@@ -2,62 +2,38 @@
 
 import type { Logger } from "@std/log/logger";
 import type { Config } from "./config.ts";
-import { delay } from "./delay.ts";
-import { MEMORY_CHECK_MS, MemoryError, watchMemory } from "./memory.ts";
-import { trackOutages } from "./outages.ts";
+import { problemResponse } from "./handler.ts";
+import { limitWarnings } from "./logger.ts";
 import {
-  conserveDescriptors,
-  releaseDescriptors,
-  releaseMemory,
-  type ServerHandler,
-  type ServerOptions,
+  closeConnections,
+  MemoryError,
+  RUNTIME,
+  watchMemory,
 } from "./recovery.ts";
-import { problemResponse } from "./responses.ts";
 import { formatStartReport, ListenError } from "./startup.ts";
 
 const SHUTDOWN_TIMEOUT_MS = 1800; // how long running requests may take to finish
 const LISTEN_RETRY_MS = 200; // pause after a failed attempt to listen again
-
-/** The parts of the runtime that tests replace. */
-export const RUNTIME = {
-  serve: Deno.serve,
-  listen: Deno.listen,
-  delay,
-  untilMemoryCheck: () => delay(MEMORY_CHECK_MS),
-  now: () => performance.now(),
-  residentBytes: () => Deno.memoryUsage().rss,
-};
-
-interface Listener {
-  server: Deno.HttpServer<Deno.NetAddr>;
-  closer: AbortController; // closes all connections when it is aborted
-}
+const BACKLOG = 16; // a burst of waiting clients must not take all descriptors
 
 /**
  * Runs the server until the signal is aborted and running requests are answered.
  *
+ * @param handler If it throws, the server answers 500.
  * @param logger Receives the start report and failures.
  * @throws {ListenError} If it cannot listen at the start.
  */
 export async function runServer(
-  config: Config,
-  handler: ServerHandler,
+  { hostname, port, cors, debug }: Config,
+  handler: (request: Request, client: string) => Response,
   logger: Logger,
   signal: AbortSignal,
   runtime: typeof RUNTIME = RUNTIME,
 ): Promise<void> {
-  const { hostname, port, cors, debug } = config;
-  const onError = (error: unknown) => answerError(error, logger, cors);
-  let options: ServerOptions = {
-    hostname,
-    port,
-    handler,
-    onError,
-    onListen() {},
-  };
-  let listener: Listener | undefined = listen(); // undefined in a pause
+  let isConserving = false; // descriptors, as accept has failed and may again
+  let listener: ReturnType<typeof listen> | undefined = listen();
   const { addr } = listener.server;
-  options = { ...options, port: addr.port }; // 0 has picked a free one
+  ({ hostname, port } = addr); // port 0 or DENO_SERVE_ADDRESS changes them
   for (const line of formatStartReport(addr, debug)) logger.info(line);
 
   const shutdownTimeout = Promise.withResolvers<void>();
@@ -68,51 +44,80 @@ export async function runServer(
   });
   await Promise.race([keepListening(), shutdownTimeout.promise]);
 
-  function listen(): Listener {
-    const closer = new AbortController();
+  function listen() {
+    const closer = new AbortController(); // closes all connections
     try {
-      const server = runtime.serve({ ...options, signal: closer.signal });
+      const server = runtime.serve({
+        hostname,
+        port,
+        handler: (request, { remoteAddr }) =>
+          finish(handler(request, remoteAddr.hostname)),
+        onError: (error) => finish(answerError(error)),
+        onListen() {}, // prints nothing
+        signal: closer.signal,
+        tcpBacklog: isConserving ? BACKLOG : undefined,
+      });
       return { server, closer };
     } catch (error) {
-      throw new ListenError(error, hostname, options.port);
+      throw new ListenError(error, hostname, port);
     }
+  }
+
+  function finish(response: Response): Response {
+    if (isConserving) response.headers.set("connection", "close");
+    return response;
+  }
+
+  /** Answers 500 for a handler that threw. Only the log contains the error. */
+  function answerError(error: unknown): Response {
+    logger.error(`The handler failed: ${error}`);
+    if (error instanceof Error) logger.debug(error.stack);
+    const detail = "The sensor data is not available at the moment";
+    return problemResponse(500, detail, cors);
   }
 
   // Deno.serve stops for good when accept fails, as with EMFILE: restart it
   async function keepListening(): Promise<void> {
-    const outages = trackOutages(logger, runtime.now);
-    const checkMemory = watchMemory(logger, runtime);
-    while (!signal.aborted) {
+    const warn = limitWarnings(logger, runtime.now);
+    if (runtime.residentBytes() === 0) {
+      logger.warn("Memory is not limited: it cannot be measured without /proc");
+    }
+    while (listener) {
+      const { server, closer } = listener;
+      const memoryError = watchMemory(closer.signal, runtime);
+      const error = await Promise.race([server.finished, memoryError])
+        .then(() => new Error("The server has ended"), (error) => error);
+      if (signal.aborted) {
+        if (error instanceof MemoryError) return;
+        // If accept has failed, running requests still get their time
+        return server.finished.catch(() => shutdownTimeout.promise);
+      }
+      listener = undefined; // a stop must not shut it down: abort() would throw
+      warn(`Closed all connections to recover from "${error}"`);
+      if (!isConserving && !(error instanceof MemoryError)) {
+        logger.warn("Connections are no longer kept alive");
+        isConserving = true;
+      }
+      await closeConnections(closer, error, server.addr, runtime);
+      listener = await listenAgain();
+    }
+  }
+
+  /** Retries until it listens, or returns undefined once the signal is aborted. */
+  async function listenAgain() {
+    const start = runtime.now();
+    const warn = limitWarnings(logger, runtime.now);
+    for (let hasFailed = false; !signal.aborted; hasFailed = true) {
       try {
-        const { server, closer } = listener ??= listen();
-        outages.listening();
-        await Promise.race([server.finished, checkMemory(closer.signal)]);
-        if (!signal.aborted) throw new Error("The server has ended");
+        const listener = listen();
+        const seconds = ((runtime.now() - start) / 1000).toFixed(1);
+        if (hasFailed) logger.warn(`Listening again after ${seconds} s`);
+        return listener;
       } catch (error) {
-        // If accept fails while it stops, running requests still get their time
-        if (signal.aborted) return shutdownTimeout.promise;
-        outages.failed(error);
-        const closer = listener?.closer;
-        listener = undefined;
-        if (!closer) await runtime.delay(LISTEN_RETRY_MS);
-        else if (error instanceof MemoryError) {
-          await releaseMemory(closer, options, runtime);
-        } else {
-          if (options.handler === handler) { // for the first time
-            logger.warn("Connections are no longer kept alive");
-            options = conserveDescriptors(options);
-          }
-          await releaseDescriptors(closer, options, runtime);
-        }
+        const [reason] = (error as ListenError).message.split("\n", 1);
+        warn(reason!); // without the advice, which is for the start
+        await runtime.delay(LISTEN_RETRY_MS);
       }
     }
   }
-}
-
-/** Answers 500 for a handler that threw. Only the log contains the error. */
-function answerError(error: unknown, logger: Logger, cors: boolean): Response {
-  logger.error(`The handler failed: ${error}`);
-  if (error instanceof Error) logger.debug(error.stack);
-  const detail = "The sensor data is not available at the moment";
-  return problemResponse(500, detail, cors);
 }

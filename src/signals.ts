@@ -26,10 +26,7 @@ export function stopSignal(): AbortSignal {
   return controller.signal;
 }
 
-/**
- * Returns an AbortSignal that an uncaught error aborts, to shut the service down.
- * Without it, Deno would exit at once and lose the buffered log lines.
- */
+/** Returns an AbortSignal for uncaught errors: Deno would exit and lose log lines. */
 export function uncaughtErrorSignal(): AbortSignal {
   const controller = new AbortController();
   const abort = (event: Event, error: unknown) => {

@@ -1,45 +1,70 @@
 // The access log: what a line contains, and that every request is logged.
 
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
-import {
-  createTimestamp,
-  formatAccessLine,
-  withAccessLog,
-} from "../../src/access_log.ts";
+import { createTimestamp, withAccessLog } from "../../src/access_log.ts";
 
-const RECORD = {
-  client: "127.0.0.1",
-  timestamp: "20/Nov/2026 17:14:56",
-  method: "GET",
-  target: "/datasensor",
-  status: 200,
-};
+const LOCAL = "127.0.0.1";
+const GET = '127.0.0.1 - - [20/Nov/2026 17:14:56] "GET /datasensor HTTP/1.1"';
 
-/** Formats a method and a target, and checks the surrounding text. */
-function formatRequest(target?: string, method = "GET"): string {
-  const line = formatAccessLine({ ...RECORD, method, target });
-  const [start, end] = formatAccessLine(RECORD).split("GET /datasensor");
+/** Creates a logged handler, and records the order of events. */
+function observe(respond = () => new Response()) {
+  const events: string[] = [];
+  const handler = withAccessLog(
+    () => {
+      events.push("handler");
+      return respond();
+    },
+    (line) => events.push(line),
+    () => {
+      events.push("time");
+      return "20/Nov/2026 17:14:56";
+    },
+  );
+  const send = (target?: string, method = "GET", client = LOCAL) =>
+    handler({ method } as Request, target, client);
+  return { events, send };
+}
+
+/** Logs a method and a target, and checks the surrounding text. */
+function logRequest(target?: string, method?: string): string {
+  const { events, send } = observe();
+  send(target, method);
+  const line = events.at(-1)!;
+  const [start, end] = `${GET} 200 -`.split("GET /datasensor");
   const request = line.slice(start!.length, -end!.length);
   assertEquals(line, `${start}${request}${end}`);
   return request;
 }
 
-Deno.test("formatAccessLine() formats a record, with a dash for an unknown target", () => {
-  assertEquals(
-    formatAccessLine(RECORD),
-    '127.0.0.1 - - [20/Nov/2026 17:14:56] "GET /datasensor HTTP/1.1" 200 -',
-  );
-  assertEquals(formatRequest(undefined), "GET -");
+Deno.test("withAccessLog() returns the response and logs one line", () => {
+  const response = new Response(null, { status: 204 });
+  const { events, send } = observe(() => response);
+  assert(send("/datasensor") === response);
+  assertEquals(events, ["handler", "time", `${GET} 204 -`]);
 });
 
-Deno.test("formatAccessLine() shows IPv4-mapped IPv6 addresses as IPv4", () => {
-  const show = (client: string) =>
-    formatAccessLine({ ...RECORD, client }).split(" ", 1)[0];
-  assertEquals(show("::ffff:192.0.2.7"), "192.0.2.7");
-  assertEquals(show("2001:db8::ffff:1"), "2001:db8::ffff:1");
+Deno.test("withAccessLog() logs 500 if the handler throws", () => {
+  const { events, send } = observe(() => {
+    throw new TypeError("The sensor is on fire");
+  });
+  assertThrows(() => send("/datasensor"), TypeError, "The sensor is on fire");
+  assertEquals(events, ["handler", "time", `${GET} 500 -`]);
 });
 
-Deno.test("formatAccessLine() escapes targets", () => {
+Deno.test("withAccessLog() logs a dash for an unknown target", () => {
+  assertEquals(logRequest(undefined), "GET -");
+});
+
+Deno.test("withAccessLog() shows IPv4-mapped IPv6 addresses as IPv4", () => {
+  for (const client of ["::ffff:192.0.2.7", "2001:db8::ffff:1"]) {
+    const { events, send } = observe();
+    send("/datasensor", "GET", client);
+    const address = client.replace(/^::ffff:/, "");
+    assertEquals(events.at(-1), `${GET} 200 -`.replace(LOCAL, address));
+  }
+});
+
+Deno.test("withAccessLog() escapes targets", () => {
   const targets = {
     '/\\" 200 -"': '/\\\\\\"\\x20200\\x20-\\"',
     "/\n127.0.0.1\x1b[31m\x7f": "/\\x0a127.0.0.1\\x1b[31m\\x7f",
@@ -49,59 +74,25 @@ Deno.test("formatAccessLine() escapes targets", () => {
     "/!#$&'()*+,-.:;<=>?@[]^_`{|}~": "/!#$&'()*+,-.:;<=>?@[]^_`{|}~",
   };
   for (const [target, escaped] of Object.entries(targets)) {
-    assertEquals(formatRequest(target), `GET ${escaped}`);
+    assertEquals(logRequest(target), `GET ${escaped}`);
   }
 });
 
-Deno.test("formatAccessLine() escapes every character that is not printable ASCII", () => {
+Deno.test("withAccessLog() escapes every character that is not printable ASCII", () => {
   for (let code = 0; code < 0x10000; code++) {
-    const request = formatRequest(`/${String.fromCharCode(code)}`);
+    const request = logRequest(`/${String.fromCharCode(code)}`);
     const name = `U+${code.toString(16)}`;
     assertMatch(request, /^GET \/([!#-[\]-~]|\\["\\]|(\\x..){1,3})$/, name);
   }
 });
 
-Deno.test("formatAccessLine() cuts targets and methods after 1000 characters", () => {
+Deno.test("withAccessLog() truncates targets and methods after 1000 characters", () => {
   const target = "/".padEnd(1000, "x");
-  assertEquals(formatRequest(target), `GET ${target}`);
-  assertEquals(formatRequest(`${target}x`), `GET ${target}\\...`);
-  assertEquals(formatRequest(`${target} `), `GET ${target}\\...`);
-  assertMatch(formatRequest("/ ".padEnd(1000, "x")), /xxx$/);
-  assertEquals(formatRequest("/", `${target}x`), `${target}\\... /`);
-});
-
-/** Sends a request to a logged handler, and records the order of events. */
-function observe(respond: () => Response) {
-  const events: string[] = [];
-  const note = <T>(event: string, result: () => T) => () => {
-    events.push(event);
-    return result();
-  };
-  const logged = withAccessLog(
-    note("handler", respond),
-    (line) => events.push(line),
-    note("time", () => RECORD.timestamp),
-  );
-  const request = { method: "GET" } as Request;
-  return { events, send: () => logged(request, "/a?b=c", "192.0.2.7") };
-}
-
-const ORDER = ["handler", "time"];
-const LINE = '192.0.2.7 - - [20/Nov/2026 17:14:56] "GET /a?b=c HTTP/1.1"';
-
-Deno.test("withAccessLog() returns the response and logs one line", () => {
-  const response = new Response(null, { status: 204 });
-  const { events, send } = observe(() => response);
-  assert(send() === response);
-  assertEquals(events, [...ORDER, `${LINE} 204 -`]);
-});
-
-Deno.test("withAccessLog() logs 500 if the handler throws", () => {
-  const { events, send } = observe(() => {
-    throw new TypeError("The sensor is on fire");
-  });
-  assertThrows(send, TypeError, "The sensor is on fire");
-  assertEquals(events, [...ORDER, `${LINE} 500 -`]);
+  assertEquals(logRequest(target), `GET ${target}`);
+  assertEquals(logRequest(`${target}x`), `GET ${target}\\...`);
+  assertEquals(logRequest(`${target} `), `GET ${target}\\...`);
+  assertMatch(logRequest("/ ".padEnd(1000, "x")), /xxx$/);
+  assertEquals(logRequest("/", `${target}x`), `${target}\\... /`);
 });
 
 /** A time zone, and the instants that one function formats in this order. */

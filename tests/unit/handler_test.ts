@@ -5,22 +5,18 @@ import { createHandler, type Handler } from "../../src/handler.ts";
 import type { Reading, Sensor } from "../../src/sensor.ts";
 
 const METHODS = "GET, HEAD, OPTIONS";
-const read = () => ({ json: '"Sensor data"' });
-const fail = () => ({ unavailable: "No reading yet" });
-const handler = createHandler(read, false);
-const corsHandler = createHandler(read, true);
 
 /** A status, a body, and the header fields that not all responses have. */
 type Answer = [status: number, body: string, fields: Record<string, string>];
 
-/** Returns the answer to a request. Its target is null if its Host is invalid. */
+/** Returns the answer to a request. Its target is undefined if its Host is invalid. */
 async function send(
   handle: Handler,
   method: string,
-  target: string | null = "/datasensor",
+  target?: string,
 ): Promise<Answer> {
   // `new Request` would reject some methods
-  const response = handle({ method } as Request, target ?? undefined);
+  const response = handle({ method } as Request, target);
   const {
     "cache-control": caching,
     "x-content-type-options": sniffing,
@@ -42,41 +38,20 @@ function problem(
   return [status, JSON.stringify(body), { ...type, ...fields }];
 }
 
+const READING: Reading = { json: '"Sensor data"' };
+const ALLOW = { allow: METHODS };
 const JSON_TYPE = { "content-type": "application/json" };
 const OK: Answer = [200, '"Sensor data"', JSON_TYPE];
+const OPTIONS: Answer = [204, "", ALLOW];
+const INVALID_HOST = "The Host header field is invalid";
+const BAD_REQUEST = problem(400, "Bad Request", INVALID_HOST);
 const NOT_FOUND = problem(404, "Not Found", "The only resource is /datasensor");
+const READ_ONLY = "The resource is read-only: use GET, HEAD or OPTIONS";
+const NOT_ALLOWED = problem(405, "Method Not Allowed", READ_ONLY, ALLOW);
 const UNAVAILABLE = problem(503, "Service Unavailable", "No reading yet");
-const BAD_REQUEST = problem(
-  400,
-  "Bad Request",
-  "The Host header field is invalid",
-);
-const NOT_ALLOWED = problem(
-  405,
-  "Method Not Allowed",
-  "The resource is read-only: use GET, HEAD or OPTIONS",
-  { allow: METHODS },
-);
-
-Deno.test("createHandler() answers GET and HEAD with only the JSON string", async () => {
-  // Deno.serve omits the body for HEAD
-  for (const method of ["GET", "HEAD"]) {
-    assertEquals(await send(handler, method), OK);
-  }
-});
-
-Deno.test("createHandler() answers OPTIONS with 204 and Allow", async () => {
-  assertEquals(await send(handler, "OPTIONS"), [204, "", { allow: METHODS }]);
-});
-
-Deno.test("createHandler() answers other methods with 405 and Allow", async () => {
-  for (const method of ["POST", "DELETE", "CONNECT", "BREW", "get"]) {
-    assertEquals(await send(handler, method), NOT_ALLOWED);
-  }
-});
 
 const FOUND = [
-  ...["/datasensor?", "/datasensor?x=1", "/datasensor?/../%"],
+  ...["/datasensor", "/datasensor?", "/datasensor?x=1", "/datasensor?/../%"],
   ...["/%64atasensor", "/%64%61%74%61sensor?x=%"],
 ];
 const MISSING = [
@@ -86,31 +61,57 @@ const MISSING = [
   ...["/%64atasensor%zz", "/%2564atasensor"],
 ];
 
-for (const target of [...FOUND, ...MISSING]) {
-  const answer = FOUND.includes(target) ? OK : NOT_FOUND;
-  Deno.test(`createHandler() answers "${target}" with ${answer[0]}`, async () => {
-    assertEquals(await send(handler, "GET", target), answer);
-  });
+/** Methods and targets, and what answers each of these requests. */
+const REQUESTS: [string[], (string | undefined)[], Answer][] = [
+  [["GET", "HEAD"], FOUND, OK], // Deno.serve omits the body for HEAD
+  [["OPTIONS"], ["/datasensor"], OPTIONS],
+  [["POST", "DELETE", "BREW", "get"], ["/datasensor"], NOT_ALLOWED],
+  [["GET", "POST", "OPTIONS"], MISSING, NOT_FOUND],
+  [["GET", "POST", "OPTIONS"], [undefined], BAD_REQUEST],
+];
+
+/** Returns an answer as it is with --cors. */
+function withCors([status, body, fields]: Answer): Answer {
+  const preflight = {
+    "access-control-allow-headers": "*",
+    "access-control-allow-methods": METHODS,
+  };
+  return [status, body, {
+    ...fields,
+    ...(status === 204 ? preflight : {}),
+    "access-control-allow-origin": "*",
+  }];
 }
 
-Deno.test("createHandler() answers any method with 404 or, if the Host is invalid, with 400", async () => {
-  for (const method of ["GET", "POST", "OPTIONS"]) {
-    assertEquals(await send(handler, method, "/"), NOT_FOUND);
-    assertEquals(await send(handler, method, null), BAD_REQUEST);
-  }
-});
+for (const cors of [false, true]) {
+  const flag = cors ? " with --cors" : "";
+  const expected = (answer: Answer) => cors ? withCors(answer) : answer;
 
-Deno.test("createHandler() answers 503 while there is no reading", async () => {
-  let sensor: Sensor = read;
-  const handler = createHandler(() => sensor(), false);
-  assertEquals(await send(handler, "GET"), OK);
-  sensor = fail;
-  assertEquals(await send(handler, "GET"), UNAVAILABLE);
-  assertEquals(await send(handler, "HEAD"), UNAVAILABLE);
-  assertEquals((await send(handler, "OPTIONS"))[0], 204);
-  sensor = read;
-  assertEquals(await send(handler, "GET"), OK);
-});
+  for (const [methods, targets, answer] of REQUESTS) {
+    for (const target of targets) {
+      Deno.test(`createHandler() answers ${methods} of "${target}" with ${answer[0]}${flag}`, async () => {
+        const handler = createHandler(() => READING, cors);
+        for (const method of methods) {
+          assertEquals(await send(handler, method, target), expected(answer));
+        }
+      });
+    }
+  }
+
+  Deno.test(`createHandler() answers 503 while there is no reading${flag}`, async () => {
+    let current: ReturnType<Sensor> = READING;
+    const handler = createHandler(() => current, cors);
+    const get = () => send(handler, "GET", "/datasensor");
+    assertEquals(await get(), expected(OK));
+    current = "No reading yet";
+    assertEquals(await get(), expected(UNAVAILABLE));
+    assertEquals(await send(handler, "HEAD", "/datasensor"), await get());
+    const options = await send(handler, "OPTIONS", "/datasensor");
+    assertEquals(options, expected(OPTIONS));
+    current = READING;
+    assertEquals(await get(), expected(OK));
+  });
+}
 
 Deno.test("createHandler() serves each reading with its time, and serializes it once", async () => {
   let count = 0;
@@ -121,31 +122,11 @@ Deno.test("createHandler() serves each reading with its time, and serializes it 
     time: new Date("2026-11-20T17:14:00Z"),
   };
   const handler = createHandler(() => reading, false);
+  const get = () => send(handler, "GET", "/datasensor");
   const time = { "last-modified": "Fri, 20 Nov 2026 17:14:00 GMT" };
   const first: Answer = [200, "1", { ...JSON_TYPE, ...time }];
-  assertEquals(await send(handler, "GET"), first);
-  assertEquals(await send(handler, "GET"), first);
+  assertEquals([await get(), await get()], [first, first]);
   reading = { json: "22", time: new Date("2026-11-21T17:14:09.999Z") };
   const later = { "last-modified": "Sat, 21 Nov 2026 17:14:09 GMT" };
-  const second: Answer = [200, "22", { ...JSON_TYPE, ...later }];
-  assertEquals(await send(handler, "GET"), second);
-});
-
-Deno.test("createHandler() lets other origins read all responses with --cors", async () => {
-  const origin = { "access-control-allow-origin": "*" };
-  function withOrigin([status, body, fields]: Answer): Answer {
-    return [status, body, { ...fields, ...origin }];
-  }
-  assertEquals(await send(corsHandler, "GET"), withOrigin(OK));
-  assertEquals(await send(corsHandler, "POST"), withOrigin(NOT_ALLOWED));
-  assertEquals(await send(corsHandler, "GET", "/"), withOrigin(NOT_FOUND));
-  assertEquals(await send(corsHandler, "GET", null), withOrigin(BAD_REQUEST));
-  const silent = createHandler(fail, true);
-  assertEquals(await send(silent, "GET"), withOrigin(UNAVAILABLE));
-  const preflight: Answer = [204, "", {
-    allow: METHODS,
-    "access-control-allow-headers": "*",
-    "access-control-allow-methods": METHODS,
-  }];
-  assertEquals(await send(corsHandler, "OPTIONS"), withOrigin(preflight));
+  assertEquals(await get(), [200, "22", { ...JSON_TYPE, ...later }]);
 });

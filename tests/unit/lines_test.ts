@@ -8,8 +8,8 @@ const SEED = randomSeed();
 
 /** What arrives at once, after a pause or without one. */
 interface Piece {
-  isLate: boolean;
   text: string;
+  isLate?: boolean;
 }
 
 const TEXTS = ["x", "yz", "\n", "\r\n", "\r", "a\nb\n", "x".repeat(30_000)];
@@ -39,8 +39,11 @@ function expectLines(pieces: Piece[]): string[] {
   return lines;
 }
 
-/** Returns the lines that are read from the pieces. */
-async function readPieces(pieces: Piece[]): Promise<string[]> {
+/** Reads pieces whose lines each take some time, in ms, to process. */
+async function readPieces(
+  pieces: Piece[],
+  processingTime = (_index: number): number => 0,
+) {
   let now = 0;
   const rest = [...pieces];
   const input: Input = {
@@ -50,60 +53,46 @@ async function readPieces(pieces: Piece[]): Promise<string[]> {
       if (piece.isLate) now += 1000;
       const text = piece.text.slice(0, bytes.length);
       if (text.length < piece.text.length) {
-        rest.unshift({ isLate: false, text: piece.text.slice(text.length) });
+        rest.unshift({ text: piece.text.slice(text.length) });
       }
       bytes.set(new TextEncoder().encode(text));
       return Promise.resolve(text.length);
     },
   };
   const lines: string[] = [];
-  for await (const line of readLines(input, () => {}, () => now)) {
+  let drops = 0;
+  const start = performance.now();
+  for await (const line of readLines(input, () => drops++, () => now)) {
+    now += processingTime(lines.length);
     lines.push(new TextDecoder().decode(line));
   }
-  return lines;
+  return { lines, drops, duration: performance.now() - start };
 }
 
 Deno.test(`readLines() yields the whole lines of random pieces (DATASENSOR_SEED=${SEED})`, async () => {
   await Promise.all(Array.from({ length: 500 }, async (_, index) => {
     const pieces = createPieces(createRandom(SEED + index));
-    assertEquals(await readPieces(pieces), expectLines(pieces));
+    const { lines } = await readPieces(pieces);
+    assertEquals(lines, expectLines(pieces));
   }));
 });
 
-/** Reads lines of one character, and returns how long that takes, in ms. */
-async function timeLines(count: number, now: (lines: number) => number) {
-  const pieces = [new TextEncoder().encode("x\n".repeat(count))];
-  const input: Input = {
-    read(bytes) {
-      const piece = pieces.shift();
-      if (piece) bytes.set(piece);
-      return Promise.resolve(piece?.length ?? null);
-    },
-  };
-  let lines = 0;
-  const start = performance.now();
-  for await (const _ of readLines(input, () => {}, () => now(lines))) lines++;
-  return performance.now() - start;
-}
-
 Deno.test("readLines() pauses after each read, and drops an endless line once", async () => {
-  let reads = 0;
-  let drops = 0;
-  const input: Input = {
-    read: (bytes) => Promise.resolve(reads++ < 20 ? bytes.length : null),
-  };
-  const start = performance.now();
-  for await (const _ of readLines(input, () => drops++, () => 0));
+  const text = "x".repeat(20 * (MAX_LINE_BYTES + 2));
+  const { drops, duration } = await readPieces([{ text }]);
   assertEquals(drops, 1);
-  assert(performance.now() - start > 90, "The pauses are too short");
+  assert(duration > 90, `It took ${duration} ms`);
 });
 
 Deno.test("readLines() pauses while many lines are processed", async () => {
-  const duration = await timeLines(100, (lines) => 2 * lines);
+  const pieces = [{ text: "x\n".repeat(100) }];
+  const { duration } = await readPieces(pieces, () => 2);
   assert(duration > 450, `It took ${duration} ms`);
 });
 
 Deno.test("readLines() pauses once after a line that takes long", async () => {
-  const duration = await timeLines(1000, (lines) => lines > 0 ? 1000 : 0);
+  const pieces = [{ text: "x\n".repeat(1000) }];
+  const takeLong = (index: number) => index === 0 ? 1000 : 0;
+  const { duration } = await readPieces(pieces, takeLong);
   assert(duration < 4000, `It took ${duration} ms`); // 1000 pauses take 5000 ms
 });

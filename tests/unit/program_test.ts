@@ -1,4 +1,4 @@
-// The program with fake streams, signals and server: settings, output, exit codes.
+// The program with fake streams, signals and server: settings, log, exit codes.
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { HELP, VERSION } from "../../src/command_line.ts";
@@ -8,29 +8,16 @@ import { delay, waitFor, within } from "../helpers/wait.ts";
 
 type RunServer = typeof PROCESS.runServer;
 
-interface FakeProcess {
-  /** Runs in place of the server. */
-  runServer?: RunServer;
-  input?: string;
-  /** Whether the standard output is a terminal; standard error is the opposite. */
-  isTerminal?: boolean;
-  noColor?: boolean;
-  /** Takes what is written to an output stream. */
-  write?: (bytes: Uint8Array) => Promise<number>;
-  stopSignal?: () => AbortSignal;
-  uncaught?: AbortSignal;
-}
-
 /** Runs the program, and returns its exit code and what it wrote, in order. */
 async function run(args: string[], {
-  runServer = () => Promise.resolve(),
+  runServer = (() => Promise.resolve()) as RunServer,
   input = "",
-  isTerminal = false,
+  isTerminal = false, // standard output; standard error is the opposite
   noColor = false,
-  write = (bytes) => Promise.resolve(bytes.length),
+  write = (bytes: Uint8Array) => Promise.resolve(bytes.length),
   stopSignal = () => new AbortController().signal,
   uncaught = new AbortController().signal,
-}: FakeProcess = {}) {
+} = {}) {
   const written: string[] = [];
   const createOutput = (name: string, isTerminal: boolean) => ({
     isTerminal: () => isTerminal,
@@ -64,6 +51,7 @@ const PRINTED: [args: string[], code: number, written: string][] = [
   [["--help"], 0, `stdout: ${HELP}\n`],
   [["--version"], 0, `stdout: ${VERSION}\n`],
   [["--foo"], 2, `stderr: ${UNKNOWN}\n${HINT}\n`],
+  [["--journal", "--foo"], 2, `stderr: <3>${UNKNOWN}\n<3>${HINT}\n`],
   [["--foo", "--journal"], 2, `stderr: <3>${UNKNOWN}\n<3>${HINT}\n`],
 ];
 
@@ -128,14 +116,11 @@ Deno.test("runProgram() does not wait forever to write the log and errors", asyn
   assertEquals(lengths, [[2, 1], [1, 2]]);
 });
 
-/** Runs until it is stopped, and then logs a line. */
-const runUntilStopped: RunServer = async (_config, _handler, logger, stop) => {
-  await waitFor(() => stop.aborted);
-  logger.info("stopped");
-};
-
 Deno.test("runProgram() returns 0 after a signal, and 1 after an uncaught error", async () => {
-  const runServer = runUntilStopped;
+  const runServer: RunServer = async (_config, _handler, logger, stop) => {
+    await waitFor(() => stop.aborted);
+    logger.info("stopped");
+  };
   const stopSignal = () => AbortSignal.abort();
   const uncaught = AbortSignal.abort(ERROR);
   const stopped = "stdout: stopped\n";
@@ -144,23 +129,28 @@ Deno.test("runProgram() returns 0 after a signal, and 1 after an uncaught error"
   assertEquals(failed, [1, stopped, `stderr: ${ERROR.stack}\n`]);
 });
 
-const PLAIN = "WARN hot\nDEBUG detail\n";
-const COLORED = "\x1b[33mWARN hot\x1b[0m\nDEBUG detail\n";
+const PLAIN = "one\nWARN two\nERROR three\n";
+const COLORED = "one\n\x1b[33mWARN two\x1b[0m\n\x1b[31mERROR three\x1b[0m\n";
+const STACK = "DEBUG four\n    at main.ts\n";
+const JOURNAL =
+  "one\n<4>WARN two\n<3>ERROR three\n<7>DEBUG four\n<7>    at main.ts\n";
 
-const LOGS: [args: string[], process: FakeProcess, log: string][] = [
-  [[], {}, PLAIN],
-  [[], { isTerminal: true }, COLORED],
-  [[], { isTerminal: true, noColor: true }, PLAIN],
-  [["--no-debug"], {}, "WARN hot\n"],
-  [["--journal"], { isTerminal: true }, "<4>WARN hot\n<7>DEBUG detail\n"],
+const LOGS: [args: string[], Parameters<typeof run>[1], log: string][] = [
+  [[], {}, PLAIN + STACK],
+  [[], { isTerminal: true }, COLORED + STACK],
+  [[], { isTerminal: true, noColor: true }, PLAIN + STACK],
+  [["--no-debug"], {}, PLAIN],
+  [["--journal"], { isTerminal: true }, JOURNAL],
 ];
 
 for (const [args, process, log] of LOGS) {
   const output = JSON.stringify(process);
-  Deno.test(`runProgram() with [${args}] and ${output} logs ${log}`, async () => {
+  Deno.test(`runProgram() styles its log with [${args}] and ${output}`, async () => {
     const runServer: RunServer = (_config, _handler, logger) => {
-      logger.warn("hot");
-      logger.debug("detail");
+      logger.info("one");
+      logger.warn("two");
+      logger.error("three");
+      logger.debug("four\n    at main.ts");
       return Promise.resolve();
     };
     const result = await run(args, { ...process, runServer });
@@ -182,13 +172,9 @@ for (const [args, body, origin = null] of SERVED) {
     const runServer: RunServer = async ({ hostname, port }, handler) => {
       assertEquals([hostname, port], ["::1", 8000]);
       const request = new Request("http://board/datasensor?x=1");
-      const remoteAddr = { hostname: "192.0.2.7" };
-      const info = { remoteAddr } as Deno.ServeHandlerInfo<Deno.NetAddr>;
-      let response = await handler(request, info);
-      await waitFor(async () => { // for the input
-        response = await handler(request, info);
-        return response.ok;
-      });
+      const send = () => handler(request, "192.0.2.7");
+      await waitFor(() => send().ok); // for the input
+      const response = send();
       const field = response.headers.get("access-control-allow-origin");
       assertEquals([await response.text(), field], [body, origin]);
     };

@@ -2,81 +2,131 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { Logger } from "@std/log/logger";
-import { type Config, DEFAULTS } from "../../src/config.ts";
-import { runServer, RUNTIME } from "../../src/server.ts";
-import { delay, waitFor, within } from "../helpers/wait.ts";
+import { DEFAULTS } from "../../src/config.ts";
+import { RUNTIME } from "../../src/recovery.ts";
+import { runServer } from "../../src/server.ts";
+import { delay, within } from "../helpers/wait.ts";
 
-const CONFIG = { ...DEFAULTS, hostname: "127.0.0.1", port: 0 };
+const EMFILE = new Error("Too many open files (os error 24)");
+const IN_USE = new Deno.errors.AddrInUse(); // thrown by Deno.serve
 
-const NEVER = new Promise<never>(() => {});
+/**
+ * What happens while the server listens, or tries to: an error, a memory check (the
+ * size of the process in MB), or the server ends by itself.
+ */
+type Happening = Error | number | "end";
 
-interface SimulationOptions {
-  /** Listens, and returns the server's `finished` promise. */
-  serve?: (signal: AbortSignal, port: number) => Promise<void>;
-  /** Resolves after a time, in ms. */
-  wait?: (milliseconds: number) => Promise<void>;
-  /** Listens without accepting. */
-  hold?: (options: Deno.TcpListenOptions) => Disposable;
-  /** Resolves when the memory is to be checked. */
-  untilMemoryCheck?: () => Promise<void>;
-  residentBytes?: number;
-  config?: Config;
-}
+type ServeOptions = Deno.ServeTcpOptions & Deno.ServeInit;
 
-/** Runs a server in a simulated process. */
-function simulate({
-  serve = () => NEVER,
-  wait = () => NEVER,
-  hold = () => ({ [Symbol.dispose]() {} }),
-  untilMemoryCheck = () => NEVER,
-  residentBytes = 1,
-  config = CONFIG,
-}: SimulationOptions = {}) {
-  let options: Deno.ServeTcpOptions & Deno.ServeInit;
-  const simulation = {
-    now: 0,
-    residentBytes,
-    stop: new AbortController(),
-    lines: [] as string[],
-    running: Promise.resolve(),
-    /** How many clients may wait to be accepted. */
-    backlog: () => options.tcpBacklog,
-    /** Responds to a request. */
-    respond: () => options.handler({} as Request, {} as never) as Response,
-    /** Responds to an error that a handler has thrown. */
-    fail: (error: unknown) => options.onError!(error) as Response,
-  };
+const UPTIME_MS = 979; // before an error; the pauses after it make it a second
+
+/**
+ * Runs a server in a simulated process through all that happens, then stops it.
+ *
+ * @returns What it did and logged, in order.
+ */
+async function simulate(
+  happenings: Happening[] = [],
+  {
+    cors = false,
+    size = 60,
+    canHold = true,
+    stopError = undefined as Error | undefined, // accept fails while it stops
+    stopAfter = "", // the event at which it is stopped
+    stopSize = 0, // to which it grows while it stops
+    onServe = (_options: ServeOptions): void => {},
+  } = {},
+) {
+  const events: string[] = [];
+  const log: string[] = [];
+  const checks: (() => void)[] = []; // each begins a memory check
+  const stop = new AbortController();
+  let now = 0;
+
+  /** Lets the next thing happen to a server. */
+  async function proceed(
+    server: PromiseWithResolvers<void>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await delay(0);
+    if (signal.aborted) return;
+    const next = happenings.shift();
+    if (next === undefined) stop.abort();
+    else if (next === "end") server.resolve();
+    else if (next instanceof Error) {
+      now += UPTIME_MS;
+      server.reject(next);
+    } else {
+      size = next;
+      for (const check of checks.splice(0)) check();
+      proceed(server, signal);
+    }
+  }
+
+  function serve(options: ServeOptions) {
+    if (happenings[0] === IN_USE) throw happenings.shift();
+    events.push(`listen on ${options.port}`);
+    onServe(options);
+    const signal = options.signal!;
+    signal.onabort = () => events.push("close");
+    const server = Promise.withResolvers<void>();
+    proceed(server, signal);
+    return {
+      addr: { hostname: "127.0.0.1", port: 5000 },
+      finished: server.promise,
+      shutdown() {
+        signal.onabort = () => events.push("BadResource"); // as Deno.serve throws
+        if (stopSize) {
+          size = stopSize;
+          for (const check of checks.splice(0)) check();
+        } else if (stopError) server.reject(stopError);
+        else server.resolve();
+      },
+    };
+  }
+
   const runtime = {
-    serve: (given: typeof options) => {
-      options = given;
-      const finished = serve(options.signal!, options.port!);
-      const addr = { hostname: "127.0.0.1", port: 5000 };
-      return { finished, addr, shutdown: () => Promise.resolve() };
+    serve,
+    listen({ hostname, port, tcpBacklog }: Deno.TcpListenOptions) {
+      if (!canHold) throw EMFILE;
+      events.push(`hold ${hostname}:${port} with backlog ${tcpBacklog}`);
+      return { [Symbol.dispose]: () => events.push("release") };
     },
-    listen: hold,
-    delay: wait,
-    untilMemoryCheck,
-    now: () => simulation.now,
-    residentBytes: () => simulation.residentBytes,
+    async delay(milliseconds: number) {
+      now += milliseconds;
+      await delay(0);
+      const event = `${milliseconds} ms`;
+      events.push(event);
+      if (event === stopAfter) stop.abort();
+    },
+    async untilMemoryCheck() {
+      await new Promise<void>((resolve) => checks.push(resolve));
+      events.push(`${size} MB`);
+    },
+    now: () => now,
+    residentBytes: () => size * 1e6,
   } as unknown as typeof RUNTIME;
-  const log = (line: string) => simulation.lines.push(line);
-  const logger = { info() {}, warn: log, error: log, debug: log };
-  simulation.running = runServer(
-    config,
+  const write = (line: string) => log.push(line);
+  const running = runServer(
+    { ...DEFAULTS, hostname: "localhost", port: 0, cors },
     () => new Response(),
-    logger as unknown as Logger,
-    simulation.stop.signal,
+    { info() {}, warn: write, error: write, debug: write } as unknown as Logger,
+    stop.signal,
     runtime,
   );
-  return simulation;
+  await within(running, () => `still running: ${events.slice(-9)}`);
+  return { events, log };
 }
 
 const ERROR = new TypeError("The sensor is on fire");
 
 Deno.test("runServer() hides a handler's error from the client", async () => {
   for (const cors of [true, false]) {
-    const { fail } = simulate({ config: { ...CONFIG, cors } });
-    const response = fail(ERROR);
+    let response = new Response();
+    await simulate([], {
+      cors,
+      onServe: ({ onError }) => response = onError!(ERROR) as Response,
+    });
     const { status, headers } = response;
     assertEquals(headers.get("content-type"), "application/problem+json");
     assertEquals(headers.has("access-control-allow-origin"), cors);
@@ -89,177 +139,108 @@ Deno.test("runServer() hides a handler's error from the client", async () => {
   }
 });
 
-Deno.test("runServer() logs a handler's error and its stack", () => {
-  const { fail, lines } = simulate();
-  fail(ERROR);
-  fail("on fire");
+Deno.test("runServer() logs a handler's error and its stack", async () => {
+  const { log } = await simulate([], {
+    onServe({ onError }) {
+      onError!(ERROR);
+      onError!("on fire");
+    },
+  });
   const message = "The handler failed: ";
-  assertEquals(lines, [
-    `${message}${ERROR}`,
-    ERROR.stack,
-    `${message}on fire`,
-  ]);
+  assertEquals(log, [`${message}${ERROR}`, ERROR.stack, `${message}on fire`]);
 });
 
-const EMFILE = new Error("Too many open files (os error 24)");
-const CLOSED = `Closed all connections to recover from "${EMFILE}"`;
-const IN_USE = new Deno.errors.AddrInUse();
+const closed = (reason: string | Error) =>
+  `Closed all connections to recover from "${reason}"`;
+const CLOSED = closed(EMFILE);
+const CLOSING = "Connections are no longer kept alive";
 const TAKEN =
   'Cannot listen on "127.0.0.1", port 5000: another program uses the port';
+const again = (seconds: string) => `Listening again after ${seconds} s`;
 
-const CLOSING = "Connections are no longer kept alive";
-
-/** The time until a failure, in ms, and its error. */
-type Failure = [lasted: number, error: Error];
-
-/**
- * Runs a server through failures: Deno.serve throws AddrInUse, and its server
- * rejects with any other error.
- *
- * @returns In `pauses`, how long it waited and in which state.
- */
-async function runThrough(failures: Failure[]) {
-  const pauses: string[] = [];
-  const ports: number[] = [];
-  let open = 0;
-  let held = 0; // the port that is held
-  let isPausing = false;
-  const serve = (signal: AbortSignal, port: number) => {
-    if (isPausing) throw new Error("It listens before the pause is over");
-    assertEquals(held, 0, "The port is still held");
-    ports.push(port);
-    const [lasted, error] = failures.shift() ?? [0, undefined];
-    if (error === IN_USE) throw error;
-    open++;
-    signal.addEventListener("abort", () => open--);
-    return Promise.resolve().then(() => {
-      simulation.now += lasted;
-      if (error) throw error;
-      simulation.stop.abort();
-    });
-  };
-  const hold = ({ hostname, port, tcpBacklog }: Deno.TcpListenOptions) => {
-    assertEquals([hostname, port, tcpBacklog], ["127.0.0.1", 5000, 0]);
-    held = port!;
-    return { [Symbol.dispose]: () => held = 0 };
-  };
-  const wait = async (milliseconds: number) => {
-    if (!simulation.stop.signal.aborted) {
-      const state = `${held ? ", held" : ""}${open ? ", open" : ""}`;
-      pauses.push(`${milliseconds}${state}`);
-      simulation.now += milliseconds;
-      isPausing = true;
-    }
-    await delay(0);
-    isPausing = false;
-  };
-  const simulation = simulate({ serve, wait, hold });
-  await within(simulation.running, () => `still running: ${pauses}`);
-  return { pauses, ports, warnings: simulation.lines };
-}
+const HOLD = "hold 127.0.0.1:5000 with backlog 0";
+const RELEASE = [HOLD, "20 ms", "close", "1 ms", "release"];
+const LISTEN = "listen on 5000"; // the port that it had before
 
 Deno.test("runServer() answers the last client before it closes all connections and listens again, on the same port", async () => {
-  const failures: Failure[] = Array(6).fill([100, EMFILE]);
-  const { pauses, warnings, ports } = await runThrough(failures);
-  assertEquals(pauses, Array(6).fill(["20, held, open", "1, held"]).flat());
-  assertEquals(warnings, [CLOSED, CLOSING]);
-  assertEquals(ports, [0, ...Array(6).fill(5000)]);
+  const { events, log } = await simulate(Array(6).fill(EMFILE));
+  const cycles = Array(6).fill([...RELEASE, LISTEN]);
+  assertEquals(events, ["listen on 0", ...cycles.flat()]);
+  assertEquals(log, [CLOSED, CLOSING]);
+});
+
+Deno.test("runServer() listens again even if it cannot hold the port", async () => {
+  const { events } = await simulate([EMFILE], { canHold: false });
+  assertEquals(events, ["listen on 0", "20 ms", "close", "1 ms", LISTEN]);
 });
 
 Deno.test("runServer() listens again if the server ends without being stopped", async () => {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const ended = [Promise.resolve(), NEVER];
-  const { lines } = simulate({
-    serve: () => {
-      if (ended.length === 1) resolve();
-      return ended.shift()!;
-    },
-    wait: () => delay(0),
-  });
-  await within(promise, () => `not listening: ${lines}`);
-  const reason = "Error: The server has ended";
-  assertEquals(lines, [CLOSED.replace(`${EMFILE}`, reason), CLOSING]);
+  const { events, log } = await simulate(["end"]);
+  assertEquals(events.at(-1), LISTEN);
+  assertEquals(log, [closed("Error: The server has ended"), CLOSING]);
 });
 
 Deno.test("runServer() logs why it cannot listen, and when it listens again", async () => {
-  const failures: Failure[] = Array(25).fill([0, IN_USE]);
-  const { pauses, warnings } = await runThrough([[100, EMFILE], ...failures]);
-  assertEquals(pauses.slice(2), Array(25).fill("200"));
-  const again = "Listening again after 5.0 s";
-  assertEquals(warnings, [CLOSED, CLOSING, TAKEN, again]);
+  const { events, log } = await simulate([EMFILE, ...Array(25).fill(IN_USE)]);
+  const retries = Array(25).fill("200 ms");
+  assertEquals(events, ["listen on 0", ...RELEASE, ...retries, LISTEN]);
+  assertEquals(log, [CLOSED, CLOSING, TAKEN, again("5.0")]);
 });
 
 Deno.test("runServer() repeats a reason once a minute", async () => {
-  const failures: Failure[] = Array(650).fill([0, IN_USE]);
-  const { warnings } = await runThrough([[0, EMFILE], ...failures]);
-  const again = "Listening again after 130.0 s";
-  assertEquals(warnings, [CLOSED, CLOSING, TAKEN, TAKEN, TAKEN, again]);
-  const flood = await runThrough(Array(121).fill([979, EMFILE]));
-  assertEquals(flood.warnings, [CLOSED, CLOSING, CLOSED, CLOSED]);
+  const { log } = await simulate([EMFILE, ...Array(650).fill(IN_USE)]);
+  assertEquals(log, [CLOSED, CLOSING, TAKEN, TAKEN, TAKEN, again("130.0")]);
+  const flood = await simulate(Array(121).fill(EMFILE));
+  assertEquals(flood.log, [CLOSED, CLOSING, CLOSED, CLOSED]);
 });
 
-Deno.test("runServer() logs each reason at once, including in later outages", async () => {
+Deno.test("runServer() logs each reason at once, and why it cannot listen in each outage", async () => {
   const other = new Error("Software caused connection abort (os error 103)");
-  const outage: Failure[] = [[0, EMFILE], [0, IN_USE], [0, other]];
-  const { warnings } = await runThrough([...outage, ...outage]);
-  const again = "Listening again after 0.2 s";
-  const closed = CLOSED.replace(`${EMFILE}`, `${other}`);
-  const logged = [CLOSED, CLOSING, TAKEN, again, closed];
-  assertEquals(warnings, [...logged, CLOSED, TAKEN, again, closed]);
+  const outage = [EMFILE, IN_USE, other];
+  const { log } = await simulate([...outage, ...outage]);
+  const taken = [TAKEN, again("0.2")];
+  assertEquals(log, [CLOSED, CLOSING, ...taken, closed(other), ...taken]);
 });
 
-/** Runs a server whose process has one of these sizes, in MB, at each check. */
-async function runWithMemory(...sizes: number[]) {
-  const closedAt: number[] = [];
-  const pauses: string[] = [];
-  let isHeld = false;
-  const serve = (signal: AbortSignal) =>
-    new Promise<void>((resolve) => {
-      if (isHeld) throw new Error("The port is still held");
-      signal.addEventListener("abort", () => {
-        closedAt.push(simulation.residentBytes / 1e6);
-        resolve();
-      });
-    });
-  const untilMemoryCheck = async () => {
-    await delay(0);
-    const size = sizes.shift();
-    if (size === undefined) simulation.stop.abort();
-    simulation.residentBytes = (size ?? 0) * 1e6;
-  };
-  const simulation = simulate({
-    serve,
-    hold: () => {
-      isHeld = true;
-      return { [Symbol.dispose]: () => isHeld = false };
+Deno.test("runServer() accepts fewer clients at once, and keeps none of them, after accept has failed", async () => {
+  const answers: unknown[] = [];
+  await simulate([EMFILE], {
+    onServe({ tcpBacklog, handler, onError }) {
+      const info = { remoteAddr: {} } as Deno.ServeHandlerInfo;
+      const responses = [handler({} as Request, info), onError!(ERROR)];
+      const fields = (responses as Response[])
+        .map(({ headers }) => headers.get("connection"));
+      answers.push([tcpBacklog, ...fields]);
     },
-    wait: (milliseconds) => {
-      pauses.push(`${milliseconds}${isHeld ? ", held" : ""}`);
-      return delay(0);
-    },
-    untilMemoryCheck,
   });
-  await within(simulation.running, () => `still running: ${closedAt}`);
-  return { closedAt, pauses, warnings: simulation.lines };
-}
+  assertEquals(answers, [[undefined, null, null], [16, "close", "close"]]);
+});
 
 Deno.test("runServer() closes all connections when the process grows too large", async () => {
-  const sizes = [90, 144, 145, 90, 144];
-  const { closedAt, pauses, warnings } = await runWithMemory(...sizes);
-  assertEquals(closedAt, [145]);
-  assertEquals(pauses.slice(0, 2), ["1", "500, held"]); // the last is the stop
-  const reason = "Error: Too much memory in use";
-  assertEquals(warnings, [CLOSED.replace(`${EMFILE}`, reason)]);
+  const { events, log } = await simulate([90, 144, 145, 90, 144]);
+  assertEquals(events, [
+    ...["listen on 0", "90 MB", "144 MB", "145 MB"],
+    ...["close", "1 ms", HOLD, "500 ms", "1 ms", "release"],
+    ...[LISTEN, "90 MB", "144 MB"],
+  ]);
+  assertEquals(log, [closed("Error: Too much memory in use")]);
 });
 
 Deno.test("runServer() notices growth before its second memory check", async () => {
-  const { closedAt } = await runWithMemory(900, 90);
-  assertEquals(closedAt, [900]);
+  const { events } = await simulate([900, 90]);
+  assertEquals(events.slice(0, 3), ["listen on 0", "900 MB", "close"]);
 });
 
 Deno.test("runServer() raises the memory limit if closing connections frees no memory", async () => {
-  const { closedAt } = await runWithMemory(90, 300, 250, 314, 315, 300, 90);
-  assertEquals(closedAt, [300, 315]);
+  const { events } = await simulate([90, 300, 250, 314, 315, 300, 90]);
+  const closedAt = events.join(" ").match(/\d+(?= MB close)/g);
+  assertEquals(closedAt, ["300", "315"]);
+});
+
+Deno.test("runServer() runs only one memory check after it listens again", async () => {
+  const { events } = await simulate([EMFILE, 91, 92]);
+  // The check of the closed server ends with the first size
+  assertEquals(events.slice(-4), [LISTEN, "91 MB", "91 MB", "92 MB"]);
 });
 
 Deno.test("runServer() checks its memory several times a second", async () => {
@@ -269,68 +250,24 @@ Deno.test("runServer() checks its memory several times a second", async () => {
   assert(duration < 1000, `It took ${duration} ms`);
 });
 
-Deno.test("runServer() warns that it cannot measure memory", () => {
-  const { lines } = simulate({ residentBytes: 0 });
-  assertEquals(lines, [
-    "Memory is not limited: it cannot be measured without /proc",
-  ]);
-});
-
-/** Runs a server whose first listener can be made to fail. */
-function failOnce(hold?: () => Disposable) {
-  const failure = Promise.withResolvers<void>();
-  const timeout = Promise.withResolvers<void>(); // of running requests
-  const signals: AbortSignal[] = [];
-  const checks: (() => void)[] = []; // each ends the wait before a memory check
-  const simulation = simulate({
-    serve: (signal) => signals.push(signal) > 1 ? NEVER : failure.promise,
-    // Only the wait for running requests is that long
-    wait: (milliseconds) =>
-      milliseconds > 1000 ? timeout.promise : Promise.resolve(),
-    hold,
-    untilMemoryCheck: () => new Promise((resolve) => checks.push(resolve)),
-  });
-  const failAccept = () => failure.reject(EMFILE);
-  return { ...simulation, failAccept, timeout, signals, checks };
-}
-
-Deno.test("runServer() accepts fewer clients at once, and keeps none of them, after accept has failed", async () => {
-  const { backlog, respond, fail, failAccept, signals } = failOnce();
-  const connections = () =>
-    [respond(), fail(ERROR)].map(({ headers }) => headers.get("connection"));
-  assertEquals([backlog(), ...connections()], [undefined, null, null]);
-  failAccept();
-  await waitFor(() => signals.length === 2);
-  assertEquals([backlog(), ...connections()], [16, "close", "close"]);
-});
-
-Deno.test("runServer() listens again even if it cannot hold the port", async () => {
-  const { failAccept, signals } = failOnce(() => {
-    throw EMFILE;
-  });
-  failAccept();
-  await waitFor(() => signals.length === 2);
-});
-
-Deno.test("runServer() runs only one memory check after it listens again", async () => {
-  const { failAccept, signals, checks } = failOnce();
-  failAccept();
-  await waitFor(() => signals.length === 2);
-  for (const endWait of checks.splice(0)) endWait();
-  await delay(0);
-  assertEquals(checks.length, 1);
+Deno.test("runServer() warns that it cannot measure memory", async () => {
+  const { log } = await simulate([], { size: 0 });
+  const warning = "Memory is not limited: it cannot be measured without /proc";
+  assertEquals(log, [warning]);
 });
 
 Deno.test("runServer() lets running requests finish if accept fails while it stops", async () => {
-  const { stop, failAccept, timeout, signals, lines, running } = failOnce();
-  stop.abort();
-  failAccept();
-  let hasEnded = false;
-  running.then(() => hasEnded = true);
-  await delay(0);
-  assertEquals(hasEnded, false);
-  timeout.resolve();
-  await running;
-  assertEquals([signals.length, signals[0]?.aborted], [1, false]);
-  assertEquals(lines, []);
+  const { events, log } = await simulate([], { stopError: EMFILE });
+  assertEquals(events, ["listen on 0", "1800 ms"]);
+  assertEquals(log, []);
+});
+
+Deno.test("runServer() does not shut down a server that has failed", async () => {
+  const { events } = await simulate([EMFILE], { stopAfter: "20 ms" });
+  assertEquals(events, ["listen on 0", HOLD, "20 ms", "close", "1800 ms"]);
+});
+
+Deno.test("runServer() ends at once if the process grows too large while it stops", async () => {
+  const { events } = await simulate([], { stopSize: 900 });
+  assertEquals(events, ["listen on 0", "900 MB"]);
 });
