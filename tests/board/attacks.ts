@@ -30,7 +30,7 @@ const RELEASE_LIMIT_MS = 30_000;
  * processor reads 12,000 frames a second, a PC's 780,000: only tests/program, which
  * attacks over 22 connections, has a limit of 10 s.
  */
-const RECOVERY_LIMIT_MS = 120_000;
+const RECOVERY_LIMIT_MS = 90_000;
 
 /** How long an attack takes, in ms. */
 const ATTACK_MS = 15_000;

@@ -22,8 +22,9 @@ const UNIT = "datasensor-sensor";
 /** The guide's settings of a sensor. */
 const SETTINGS = guide.block("SENSOR=/usr/local/bin/my-sensor");
 
-/** A sensor that counts up once a second. */
-const COUNTER = "SENSOR=i=0; while sleep 1; do i=$((i+1)); echo $i; done";
+/** A sensor that counts up once a second, with each backslash written twice. */
+const COUNTER = String
+  .raw`SENSOR=i=0; while sleep 1; do i=$((i+1)); printf '%d\\n' $i; done`;
 
 /** A Python script that does not flush its output. */
 const SCRIPT = "import time\nwhile True:\n  print(7.5)\n  time.sleep(1)\n";
