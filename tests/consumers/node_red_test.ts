@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { SimulatedBoard } from "./simulated_board.ts";
-import { dumpPage, missingBrowser } from "../helpers/browser.ts";
+import { dumpPage } from "../helpers/browser.ts";
 import { copyExample, guideCommands } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
 import { missingCommand, testUnless } from "../helpers/machine.ts";
@@ -87,7 +87,7 @@ testUnless(
 );
 
 testUnless(
-  missingNodeRed ?? await missingBrowser(),
+  missingNodeRed ?? await missingCommand("chromium"),
   "Node-RED's editor shows the flow in node-red.json",
   async () => {
     using folder = await Folder.create();

@@ -1,12 +1,6 @@
 // Opens pages in a headless browser.
 
-import { missingCommand } from "./machine.ts";
 import { output } from "./process.ts";
-
-/** Returns the reason to skip a test if Chromium is not installed. */
-export function missingBrowser(): Promise<string | undefined> {
-  return missingCommand("chromium");
-}
 
 /** Opens a page in Chromium, and returns the HTML that it shows. */
 export async function dumpPage(url: string): Promise<string> {

@@ -12,20 +12,10 @@ export class Folder implements Disposable {
   /** Creates a folder with a copy of the files that the tasks use. */
   static async ofProject(): Promise<Folder> {
     const folder = await Folder.create();
-    const { code, stderr } = await output("sh", [
-      "-ec",
-      'cp -R "$@" "$0"; chmod -R u+w "$0"', // the project may be read-only
-      folder.path,
-      ...[
-        "deno.json",
-        "deno.lock",
-        "main.ts",
-        "src",
-        "tests",
-        ".board",
-        ".tools",
-      ],
-    ]);
+    const script =
+      `cp -R deno.json deno.lock main.ts src tests .board .tools "$0"
+      chmod -R u+w "$0"`; // the project may be read-only
+    const { code, stderr } = await output("sh", ["-ec", script, folder.path]);
     if (code !== 0) throw new Error(stderr);
     return folder;
   }

@@ -1,6 +1,6 @@
 // Encodes HTTP/2 frames (RFC 9113), to send what no client library would.
 
-import { send } from "./network.ts";
+import { receive, send } from "./network.ts";
 import { delay } from "./wait.ts";
 
 // Frame types and flags (RFC 9113, section 6)
@@ -62,8 +62,6 @@ function frame(type: number, flags: number, stream: number, payload: number[]) {
 
 /** A connection that uses HTTP/2 from the start, without an upgrade. */
 export class Http2Connection implements Disposable {
-  #ended: Promise<void> | undefined;
-
   /** Connects, and sends the preface with settings. */
   static async open(port: number, settings: number[] = []) {
     const opened = new Http2Connection(await Deno.connect({ port }));
@@ -75,17 +73,8 @@ export class Http2Connection implements Disposable {
   private constructor(readonly connection: Deno.Conn) {}
 
   /** Reads and discards what the server sends until the connection ends. */
-  get ended(): Promise<void> {
-    return this.#ended ??= this.#drain();
-  }
-
-  async #drain(): Promise<void> {
-    const buffer = new Uint8Array(64 * 1024);
-    try {
-      while (await this.connection.read(buffer) !== null);
-    } catch {
-      // The server has reset it, or this client has closed it
-    }
+  async drain(): Promise<void> {
+    await receive(this.connection).catch(() => {}); // the server may reset it
   }
 
   /** Sends frames back to back. */
@@ -94,21 +83,17 @@ export class Http2Connection implements Disposable {
   }
 
   /**
-   * Sends a request with empty DATA frames as its body, or with fewer if the server
-   * closes the connection. Deno keeps about 240 bytes for each frame.
+   * Sends a request with empty DATA frames as its body, of which Deno keeps about 240
+   * bytes each.
+   *
+   * @throws {Error} When the server has closed the connection.
    */
-  async sendEmptyFrames(method: string, count: number): Promise<void> {
+  async sendEmptyFrames(method: string): Promise<never> {
     const fields = encodeFields({ ":method": method });
     await this.send(frame(TYPE.HEADERS, FLAG.END_HEADERS, 1, fields));
     const frames = Array(10_000).fill(frame(TYPE.DATA, 0, 1, []));
     const bytes = await new Blob(frames).bytes();
-    try {
-      for (let sent = 0; sent < count; sent += frames.length) {
-        await send(this.connection, bytes);
-      }
-    } catch {
-      // The server has closed it
-    }
+    while (true) await send(this.connection, bytes);
   }
 
   [Symbol.dispose](): void {
@@ -133,10 +118,10 @@ export async function flood(
     while (performance.now() < end) {
       try {
         using connection = await Http2Connection.open(port, NO_WINDOW);
-        const sent = connection.sendEmptyFrames(method, Infinity);
+        const sent = connection.sendEmptyFrames(method);
         await Promise.race([sent, delay(Math.max(0, end - performance.now()))]);
       } catch {
-        await delay(1); // it is refused
+        await delay(1); // it is refused or closed
       }
     }
   }));

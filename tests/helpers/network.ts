@@ -90,10 +90,6 @@ export async function exchange(
 
 /** Waits until connections to a port are refused. */
 export async function waitUntilClosed(port: number): Promise<void> {
-  await waitFor(() =>
-    Deno.connect({ port }).then((connection) => {
-      connection.close();
-      return false;
-    }, () => true)
-  );
+  const connect = () => exchange(port, "", () => true);
+  await waitFor(() => connect().then(() => false, () => true));
 }

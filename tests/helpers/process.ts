@@ -5,13 +5,8 @@ import { DEADLINE_MS, delay, waitFor, within } from "./wait.ts";
 /** How long a command may take, in case one that should exit keeps running. */
 const COMMAND_DEADLINE_MS = 120_000;
 
-/** The result of a process. */
-export interface Output {
-  code: number;
-  signal: Deno.Signal | null;
-  stdout: string;
-  stderr: string;
-}
+/** How a command ended, and what it printed. */
+export type Output = Awaited<ReturnType<typeof output>>;
 
 /** How a process is started. */
 export interface ProcessOptions {
@@ -29,7 +24,7 @@ export async function output(
   args: string[],
   options: ProcessOptions = {},
   limit = COMMAND_DEADLINE_MS,
-): Promise<Output> {
+) {
   await using process = new Process(command, args, options);
   const { code, signal } = await process.waitForEnd(limit);
   const { stdout, stderr } = process;

@@ -26,13 +26,8 @@ export function programCommand(
   flags: string[] = [],
 ): [command: string, args: string[]] {
   if (EXECUTABLE) return [EXECUTABLE, args];
-  return [Deno.execPath(), [
-    "run",
-    ...getDenoFlags(),
-    ...flags,
-    "main.ts",
-    ...args,
-  ]];
+  const run = ["run", ...getDenoFlags(), ...flags, "main.ts"];
+  return [Deno.execPath(), [...run, ...args]];
 }
 
 /** Returns the Deno flag that runs code before the program. */

@@ -3,18 +3,6 @@
 import { createHash } from "node:crypto";
 import { STATUS_TEXT } from "@std/http/status";
 
-/** Reads the modules of each package that the program uses. */
-async function readModules(): Promise<Record<string, Record<string, string>>> {
-  const log = await Deno.readTextFile(".tools/std/log.ts");
-  return {
-    "@std/assert": { ".": "" }, // only downloaded
-    "@std/http": {
-      "./status": `export const STATUS_TEXT = ${JSON.stringify(STATUS_TEXT)};`,
-    },
-    "@std/log": { "./base-handler": log, "./logger": log },
-  };
-}
-
 /** Answers a request for a path. */
 export type Answer = (path: string) => Response | Promise<Response>;
 
@@ -25,8 +13,14 @@ export type Answer = (path: string) => Response | Promise<Response>;
  * text of deno.lock with their checksums.
  */
 export async function createPackages() {
+  const log = await Deno.readTextFile(".tools/std/log.ts");
+  const status = `export const STATUS_TEXT = ${JSON.stringify(STATUS_TEXT)};`;
+  const modules: Record<string, Record<string, string>> = {
+    "@std/assert": { ".": "" }, // only downloaded
+    "@std/http": { "./status": status },
+    "@std/log": { "./base-handler": log, "./logger": log },
+  };
   const files = new Map<string, string>();
-  const modules = await readModules();
   const lock = JSON.parse(await Deno.readTextFile("deno.lock"));
   for (const id of Object.keys(lock.jsr)) {
     const [, name, version] = id.match(/(.+)@(.+)/)!;

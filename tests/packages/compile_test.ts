@@ -1,4 +1,4 @@
-// deno task compile when it cannot build an executable.
+// deno task compile and deno task package when they cannot make their file.
 
 import { assertEquals } from "@std/assert";
 import { VERSION } from "../../src/command_line.ts";
@@ -6,18 +6,40 @@ import { Folder } from "../helpers/files.ts";
 import { missingCommand, testUnless } from "../helpers/machine.ts";
 import { output, Process } from "../helpers/process.ts";
 
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  Deno.test(`compile leaves no files when ${signal} stops it`, async () => {
-    using place = await Folder.create();
-    const args = ["task", "-q", "compile", "--output-dir", place.path];
-    const options = { killGroup: true };
-    await using process = new Process(Deno.execPath(), args, options);
-    await process.waitFor(() => place.names().length > 0);
-    assertEquals((await process.stop(signal)).code, 1);
-    assertEquals(process.stderr.split("\n").at(-2), `Stopped by ${signal}`);
-    assertEquals(place.names(), []);
-  });
+const TASKS = [["compile"], ["package", await missingCommand("dpkg-deb")]];
+
+for (const [task, missing] of TASKS) {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    const name = `${task} leaves no files when ${signal} stops it`;
+    testUnless(missing, name, async () => {
+      using place = await Folder.create();
+      const args = ["task", "-q", task!, "--output-dir", place.path];
+      const options = { killGroup: true };
+      await using process = new Process(Deno.execPath(), args, options);
+      // Until its folder has files, or package runs compile
+      await process.waitFor(async () =>
+        (await output("find", [place.path, "-mindepth", "2"])).stdout !== ""
+      );
+      assertEquals((await process.stop(signal)).code, 1);
+      assertEquals(process.stderr.split("\n").at(-2), `Stopped by ${signal}`);
+      assertEquals(place.names(), []);
+    });
+  }
 }
+
+Deno.test("package explains in one sentence that dpkg-deb is not installed", async () => {
+  using place = await Folder.create();
+  const args = ["task", "-q", "package", "--output-dir", place.path];
+  const env = { PATH: place.path };
+  const { code, stderr } = await output(Deno.execPath(), args, { env });
+  assertEquals(code, 1);
+  assertEquals(
+    stderr.trim().split("\n").at(-1),
+    "dpkg-deb is not installed: install it with `apt install dpkg` on Debian " +
+      "or Ubuntu, or `brew install dpkg` on a Mac",
+  );
+  assertEquals(place.names(), []);
+});
 
 /** Asserts that `deno task compile` fails, and keeps an earlier executable. */
 async function assertFails(

@@ -1,11 +1,11 @@
 // What a browser shows, and what it lets pages of other origins read.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { dumpPage, missingBrowser } from "../helpers/browser.ts";
-import { testUnless } from "../helpers/machine.ts";
+import { dumpPage } from "../helpers/browser.ts";
+import { missingCommand, testUnless } from "../helpers/machine.ts";
 import { Program } from "../helpers/program.ts";
 
-const missing = await missingBrowser();
+const missing = await missingCommand("chromium");
 
 testUnless(missing, "Chromium shows the data in quotes", async () => {
   await using program = await Program.start();
@@ -28,18 +28,14 @@ const createPage = (url: string) =>
     }
   </script>`;
 
-const PAGES: [can: string, args: string[], shown: string][] = [
-  ["cannot read the data", [], "blocked"],
-  [
-    "can read everything with --cors",
-    ["--cors"],
-    "Sensor data,Sensor data,404",
-  ],
-];
-
-for (const [can, args, shown] of PAGES) {
+for (
+  const [can, args, shown] of [
+    ["cannot read the data", [], "blocked"],
+    ["can read it with --cors", ["--cors"], "Sensor data,Sensor data,404"],
+  ] as const
+) {
   testUnless(missing, `a page of another origin ${can}`, async () => {
-    await using program = await Program.start(args);
+    await using program = await Program.start([...args]);
     const headers = { "content-type": "text/html" };
     await using site = Deno.serve(
       { hostname: "127.0.0.1", port: 0, onListen() {} },

@@ -22,13 +22,6 @@ Deno.test("the program answers 500 and logs the stack if its handler fails", asy
 
 const COUNT = 500;
 
-/** Returns the flag that makes the program fail on SIGUSR1. */
-const failWith = (statement: string) =>
-  preload(`Deno.addSignalListener("SIGUSR1", () => {
-    const error = new TypeError("Unforeseen");
-    ${statement};
-  });`);
-
 /** What fails, where standard error goes, and what follows the access log. */
 const CASES: [what: string, statement: string, script: string, rest: RegExp][] =
   [
@@ -48,9 +41,13 @@ const CASES: [what: string, statement: string, script: string, rest: RegExp][] =
 
 for (const [what, statement, script, rest] of CASES) {
   Deno.test(`the program logs every line and exits with 1 after ${what}`, async () => {
+    const failOnSignal = `Deno.addSignalListener("SIGUSR1", () => {
+      const error = new TypeError("Unforeseen");
+      ${statement};
+    });`;
     await using program = await Program.start(["--stdin"], {
       wrap: ["sh", "-c", script, "sh"],
-      flags: [failWith(statement)],
+      flags: [preload(failOnSignal)],
       hasInput: true, // a pending read
     });
     const isAll = (text: string) => text.split("HTTP/1.1 503").length > COUNT;

@@ -1,7 +1,6 @@
-// The program from start to exit: its addresses, its flags and its exit codes.
+// What the program reports at its start: its addresses, or why it cannot listen.
 
 import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
-import { HELP } from "../../src/command_line.ts";
 import { missingAddress, testUnless } from "../helpers/machine.ts";
 import { exchange, get, LAST_GET } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
@@ -51,15 +50,6 @@ Deno.test("the program reports every IPv4 address of the machine", async () => {
   assertEquals(reported, ["127.0.0.1", ...stdout.match(/.+/g) ?? []]);
 });
 
-Deno.test("the program prints its help and exits with 0, or with 2 if a flag is invalid", async () => {
-  const help = await output(...programCommand(["--help"]));
-  const ended = { code: 0, signal: null, stdout: `${HELP}\n`, stderr: "" };
-  assertEquals(help, ended);
-  const { code, stdout, stderr } = await output(...programCommand(["--foo"]));
-  assertEquals([code, stdout], [2, ""]);
-  assertMatch(stderr, /^Unknown flag "--foo"\n.*\n$/);
-});
-
 Deno.test("the program exits with 1 and the reason if the port is in use", async () => {
   await using program = await Program.start();
   const port = `${program.port}`;
@@ -70,11 +60,3 @@ Deno.test("the program exits with 1 and the reason if the port is in use", async
   );
   assertMatch(other.stderr, reason);
 });
-
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  Deno.test(`the program exits silently with 0 on ${signal}`, async () => {
-    await using program = await Program.start();
-    assertEquals((await program.stop(signal)).code, 0);
-    assertEquals([program.lines, program.stderr], [[], ""]);
-  });
-}

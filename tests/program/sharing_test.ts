@@ -2,79 +2,36 @@
 // by others that keep their connections.
 
 import { assert } from "@std/assert";
-import { exchange, GET, LAST_GET, open, receive } from "../helpers/network.ts";
+import { exchange, get, LAST_GET, open, receive } from "../helpers/network.ts";
 import { Program, WITH_48_FILES } from "../helpers/program.ts";
 import { delay } from "../helpers/wait.ts";
 
-const isAnswer = (response: string) => response.endsWith('"Sensor data"');
-
-/** Requests the data once a second, over one connection while that is possible. */
-class Poller {
-  requests = 0;
-  lost = 0;
-  #connection: Deno.Conn | undefined;
-
-  constructor(private readonly port: number) {}
-
-  async run(seconds: number): Promise<void> {
-    for (; this.requests < seconds; this.requests++) {
-      const second = delay(1000);
-      if (!await this.#poll(3)) this.lost++;
-      await second;
-    }
-    this.#connection?.close();
+/** Requests the data once a second, and returns how many requests are lost. */
+async function poll(url: string): Promise<number> {
+  using client = Deno.createHttpClient({}); // keeps its own connection
+  const request = async () => (await get(url, { client })).text();
+  let lost = 0;
+  for (let second = 0; second < 5; second++) {
+    const end = delay(1000);
+    const answer = await request().catch(request).catch(request).catch(() =>
+      ""
+    );
+    if (answer !== '"Sensor data"') lost++;
+    await end;
   }
-
-  /** Tries a number of times, each but the first over a new connection. */
-  async #poll(tries: number): Promise<boolean> {
-    if (tries === 0) return false;
-    try {
-      this.#connection ??= await open(this.port, "");
-      await this.#connection.write(new TextEncoder().encode(GET));
-      const response = await receive(this.#connection, isAnswer);
-      if (/^connection: close\r$/m.test(response)) this.#close();
-      return isAnswer(response) || await this.#poll(tries - 1);
-    } catch {
-      this.#close();
-      return await this.#poll(tries - 1);
-    }
-  }
-
-  #close(): void {
-    this.#connection?.close();
-    this.#connection = undefined;
-  }
+  return lost;
 }
 
 for (const count of [30, 100]) {
   Deno.test(`the program answers ${count} clients that poll it over connections kept alive`, async () => {
     await using program = await Program.start([], { wrap: WITH_48_FILES });
-    const pollers = Array.from(
-      { length: count },
-      () => new Poller(program.port),
-    );
-    await Promise.all(pollers.map(async (poller, index) => {
+    const polls = Array.from({ length: count }, async (_, index) => {
       await delay(1000 * index / count);
-      await poller.run(5);
-    }));
-    const lost = pollers.reduce((sum, poller) => sum + poller.lost, 0);
+      return await poll(program.url);
+    });
+    const lost = (await Promise.all(polls)).reduce((a, b) => a + b);
     assert(lost <= 2, `${lost} requests are lost`);
   });
-}
-
-/** Holds an idle connection, and opens another whenever it is closed. */
-async function holdOne(port: number, signal: AbortSignal): Promise<void> {
-  const aborted = new Promise((resolve) =>
-    signal.addEventListener("abort", resolve)
-  );
-  while (!signal.aborted) {
-    try {
-      using connection = await open(port, "");
-      await Promise.race([receive(connection), aborted]);
-    } catch {
-      await delay(1); // it is refused or reset
-    }
-  }
 }
 
 const NEW_CLIENTS = 20;
@@ -90,18 +47,26 @@ const HOLDERS: [count: number, answered: number][] = [
 for (const [count, wanted] of HOLDERS) {
   Deno.test(`the program answers new clients while ${count} hold idle connections`, async () => {
     await using program = await Program.start([], { wrap: WITH_48_FILES });
-    const stop = new AbortController();
-    const holders = Array.from(
-      { length: count },
-      () => holdOne(program.port, stop.signal),
-    );
+    let isOver = false;
+    const { promise: end, resolve: stop } = Promise.withResolvers<void>();
+    const holders = Array.from({ length: count }, async () => {
+      while (!isOver) {
+        try {
+          using connection = await open(program.port, "");
+          await Promise.race([receive(connection), end]); // or it is closed
+        } catch {
+          await delay(1); // it is refused or reset
+        }
+      }
+    });
     let answered = 0;
     for (let client = 0; client < NEW_CLIENTS; client++) {
       await delay(300);
       const response = await exchange(program.port, LAST_GET).catch(() => "");
-      if (isAnswer(response)) answered++;
+      if (response.endsWith('"Sensor data"')) answered++;
     }
-    stop.abort();
+    isOver = true;
+    stop();
     await Promise.all(holders);
     assert(answered >= wanted, `only ${answered} of ${NEW_CLIENTS} answered`);
   });

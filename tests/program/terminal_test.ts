@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
-import { missingCommand, testUnless } from "../helpers/machine.ts";
+import { testUnless } from "../helpers/machine.ts";
 import {
   exchange,
   HALF_BODY,
@@ -21,18 +21,13 @@ import { waitFor } from "../helpers/wait.ts";
 const missing = await missingTerminal();
 const RUN = programCommand(["--port", "0"]).flat();
 
-/** Starts the program, or a command that runs it, on a terminal. */
-function startOnTerminal(...args: Parameters<typeof onTerminal>): Program {
-  return new Program(...onTerminal(...args));
-}
-
 testUnless(
   missing,
   "the program colors its warnings on a terminal",
   async () => {
     const run = [...RUN, "--stdin"];
     const env = { NO_COLOR: "" };
-    await using program = startOnTerminal(run, "</dev/null", env);
+    await using program = new Program(...onTerminal(run, "</dev/null", env));
     const warning = "WARN The input has ended: no new readings will arrive";
     assertEquals(await program.waitForLines(1), [`\x1b[33m${warning}\x1b[0m`]);
   },
@@ -51,7 +46,7 @@ testUnless(
   "`deno task start` shuts down cleanly after Ctrl+C, although it arrives twice",
   async () => {
     const run = [Deno.execPath(), "task", "-q", "start", "--port", "0"];
-    await using program = startOnTerminal(run);
+    await using program = new Program(...onTerminal(run));
     await program.waitUntilListening();
     await sendRequests(program.port);
     await program.write("\x03");
@@ -64,7 +59,9 @@ testUnless(
   missing,
   "the program shuts down cleanly on SIGHUP if its standard output is a terminal",
   async () => {
-    await using program = startOnTerminal(RUN, "</dev/null 2>/dev/null");
+    await using program = new Program(
+      ...onTerminal(RUN, "</dev/null 2>/dev/null"),
+    );
     await program.waitUntilListening();
     using _halfBody = await open(program.port, HALF_BODY);
     await program.waitForLines(1);
@@ -87,12 +84,6 @@ Deno.test("the program ignores SIGHUP without a terminal", async () => {
   assertEquals(program.lines.length, 3 * REQUESTS);
 });
 
-/** Waits for lines, since a program without its parent cannot be awaited. */
-async function waitForLines(file: string, count: number): Promise<void> {
-  const lines = async () => (await Deno.readTextFile(file)).match(/ 200 -\n/g);
-  await waitFor(async () => (await lines())?.length === count);
-}
-
 const STREAMS = { input: "2>&1", error: "</dev/null" };
 
 for (const [stream, redirection] of Object.entries(STREAMS)) {
@@ -102,29 +93,16 @@ for (const [stream, redirection] of Object.entries(STREAMS)) {
     async () => {
       using folder = await Folder.create();
       const log = `${folder.path}/log`;
-      await using program = startOnTerminal(RUN, `>'${log}' ${redirection}`);
+      await using program = new Program(
+        ...onTerminal(RUN, `>'${log}' ${redirection}`),
+      );
       const port = await program.portIn(log);
       await sendRequests(port);
       program.kill("SIGKILL");
       await waitUntilClosed(port);
-      await waitForLines(log, REQUESTS);
+      // Without its parent, its end cannot be awaited
+      const lines = async () => (await Deno.readTextFile(log)).match(/ 200 -/g);
+      await waitFor(async () => (await lines())?.length === REQUESTS);
     },
   );
 }
-
-testUnless(
-  missing ?? await missingCommand("nohup"),
-  "the program keeps running under nohup when its terminal is closed",
-  async () => {
-    using folder = await Folder.create();
-    const log = `${folder.path}/log`;
-    await using program = startOnTerminal(["nohup", ...RUN], `>'${log}' 2>&1`);
-    const port = await program.portIn(log);
-    await sendRequests(port);
-    program.kill("SIGKILL");
-    await program.ended;
-    await sendRequests(port);
-    Deno.kill(pidOnTerminal(program), "SIGTERM");
-    await waitForLines(log, 2 * REQUESTS);
-  },
-);
