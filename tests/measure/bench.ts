@@ -98,14 +98,6 @@ async function measureScaling(peers: Peer[]): Promise<Scaling[]> {
   return results;
 }
 
-/** Prints rows as a Markdown table whose columns are their keys. */
-function printTable(rows: Record<string, string | number>[]): void {
-  const titles = Object.keys(rows[0]!);
-  const rule = titles.map((_, column) => column === 0 ? "---" : "--:");
-  const lines = [titles, rule, ...rows.map((row) => Object.values(row))];
-  for (const cells of lines) console.log(`| ${cells.join(" | ")} |`);
-}
-
 using folder = await Folder.create();
 const peers: Peer[] = [];
 for (const peer of await listPeers(folder.path)) {
@@ -115,7 +107,7 @@ for (const peer of await listPeers(folder.path)) {
   else console.log(`Not installed: ${name}`);
 }
 const rows = await measureLoads(peers, folder.path);
-printTable(rows);
+console.table(rows);
 const scaling = await measureScaling(peers);
 const date = new Date().toISOString().slice(0, 10);
 const { stdout: cores } = await output("nproc", []);
