@@ -86,7 +86,8 @@ for (const example of ["collectd.conf", "collectd_json.conf"]) {
       using folder = await Folder.create();
       const boards = { "BOARD:5000": `127.0.0.1:${freePort()}` };
       await using collectd = await Collectd.start(folder, example, boards, 10);
-      await collectd.waitFor(() => collectd.stdout.includes("Will suspend it"));
+      const suspended = /Will suspend it .*\n/;
+      await collectd.waitFor(() => suspended.test(collectd.stdout));
       assertMatch(collectd.stdout, /Will suspend it for 10\.000 seconds/);
     },
   );

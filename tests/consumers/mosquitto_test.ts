@@ -121,11 +121,12 @@ testUnless(
     await late.waitFor(() => late.messages.length > 0);
     assertEquals(late.messages, ["late/datasensor (null)"]);
 
-    assertMatch(
-      loop.stderr,
-      /^(curl: \(22\) .* error: 503\n)+(curl: \(7\) Failed to connect .*\n)+$/,
-    );
+    // curl writes a message in pieces: wait until they are complete
+    const stale = "(curl: \\(22\\) .* error: 503\n)+";
+    const down = "(curl: \\((7|52|56)\\) .*\n)+"; // refused, or closed as it stops
+    await loop.waitFor(() => RegExp(`^${stale}${down}$`).test(loop.stderr));
+    const timeout = /^curl: \(28\) Operation timed out after 5.*\n/;
+    await silentLoop.waitFor(() => timeout.test(silentLoop.stderr));
     assertMatch(loop.stdout, /^(sleep 5\n)+$/);
-    assertMatch(silentLoop.stderr, /^curl: \(28\) Operation timed out after 5/);
   },
 );
