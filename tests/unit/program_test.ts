@@ -106,6 +106,20 @@ Deno.test("runProgram() waits until its help is written, on a slow machine too",
   assertEquals(isWritten, true);
 });
 
+Deno.test("runProgram() waits until its log is written, and then its error", async () => {
+  const events: string[] = [];
+  const write = async (bytes: Uint8Array) => {
+    events.push("begins");
+    await delay(50);
+    events.push("ends");
+    return bytes.length;
+  };
+  await run(["--foo"], { write });
+  assertEquals(events, ["begins", "ends"]);
+  await run([], { write, runServer: failWith(ERROR) });
+  assertEquals(events.slice(2), ["begins", "ends", "begins", "ends"]);
+});
+
 Deno.test("runProgram() does not wait forever to write the log and errors", async () => {
   const write = () => new Promise<never>(() => {});
   const results = await Promise.all([
