@@ -123,7 +123,7 @@ testUnless(
 
     // curl writes a message in pieces: wait until they are complete
     const stale = "(curl: \\(22\\) .* error: 503\n)+";
-    const down = "(curl: \\((7|52|56)\\) .*\n)+"; // refused, or closed as it stops
+    const down = "(curl: \\(7\\) Failed to connect .*\n)+";
     await loop.waitFor(() => RegExp(`^${stale}${down}$`).test(loop.stderr));
     const timeout = /^curl: \(28\) Operation timed out after 5.*\n/;
     await silentLoop.waitFor(() => timeout.test(silentLoop.stderr));
