@@ -26,7 +26,7 @@ export function stopSignal(): AbortSignal {
   return controller.signal;
 }
 
-/** Returns an AbortSignal for uncaught errors: Deno would exit and lose log lines. */
+/** Returns a signal that an uncaught error aborts: Deno alone would lose log lines. */
 export function uncaughtErrorSignal(): AbortSignal {
   const controller = new AbortController();
   const abort = (event: Event, error: unknown) => {

@@ -18,7 +18,7 @@ const file = `${folder.path}/datasensor-${arch}`;
 const version = await compilerVersion();
 const missing = await missingExecutable();
 
-/** Compiles the executable. */
+/** Compiles the executable, or returns the reason to skip its tests. */
 async function missingExecutable(): Promise<string | undefined> {
   if (os !== "linux") return "executables for Linux do not run here";
   const { code, stderr } = await make("compile", arch, folder.path);
@@ -54,8 +54,8 @@ testUnless(
     using project = await Folder.ofProject();
     const cwd = project.path;
     const probe = await Deno.readTextFile("tests/helpers/permissions_probe.ts");
-    // compile runs it. A program that imported VERSION, and so JSON, would not write
-    // a code cache in any case
+    // compile runs it with --version. It must not import VERSION, and thus JSON: such
+    // a program never writes a code cache
     const text = VERSION.replace(Deno.version.deno, version);
     const print = `if (Deno.args[0]) console.log("${text}"), Deno.exit();\n`;
     await Deno.writeTextFile(`${cwd}/main.ts`, print + probe);

@@ -22,7 +22,7 @@ function createWriter(
     return count;
   };
   const wait = async (milliseconds: number) => {
-    // Later than all writes, if the writer does not wait for it
+    // Ends after all writes if the writer does not await it
     for (let turns = 0; turns < 100; turns++) await null;
     waits.push(milliseconds);
   };
