@@ -18,7 +18,8 @@ export function createHandler(sensor: Sensor, cors: boolean): Handler {
     const headers = commonHeaders(cors);
     headers.set("content-type", "application/json");
     if (time) headers.set("last-modified", time.toUTCString());
-    return new Response(json, { headers });
+    // Deno would copy a string for each response; clones share these bytes
+    return new Response(new TextEncoder().encode(json), { headers });
   });
 
   return (request, target) => {
