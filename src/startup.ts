@@ -2,22 +2,20 @@
 
 import { RESOURCE_PATH } from "./config.ts";
 
-const HOST_ADVICE = "Choose another address with --host, or omit it";
-
 /** Why Deno.serve failed and how to fix it, by the name of its error. */
 const REASONS: Record<string, string> = {
   AddrInUse:
     "another program uses the port\nStop that program, or choose another port with --port",
-  AddrNotAvailable: `this machine has no such address\n${HOST_ADVICE}`,
+  AddrNotAvailable:
+    "this machine has no such address\nChoose another address with --host, or omit it",
   PermissionDenied:
     "the system reserves that port for privileged users\nChoose port 1024 or higher with --port",
 };
 
-/** The service cannot listen. The message has two lines: reason and fix. */
+/** The service cannot listen. Its message has the reason and, if known, the fix. */
 export class ListenError extends Error {
   constructor(cause: unknown, hostname: string, port: number) {
-    const reason = REASONS[cause instanceof Error ? cause.name : ""] ??
-      `${cause}\n${HOST_ADVICE}`;
+    const reason = REASONS[cause instanceof Error ? cause.name : ""] ?? cause;
     super(`Cannot listen on "${hostname}", port ${port}: ${reason}`);
   }
 }
