@@ -31,18 +31,18 @@ export function createInputSensor(
   wallTime = Date.now,
 ): Sensor {
   const warn = limitWarnings(logger, monotonicTime);
-  let missing = "The sensor has sent no reading yet";
+  let sent = "no reading";
+  let ending = ""; // why nothing will follow
   let reading: Reading | undefined;
   let receivedAt = 0;
   let isStale = false;
 
   const drop = (problem: string, line: Uint8Array) => {
-    missing = "The sensor has sent only invalid lines so far";
+    sent = "only invalid lines";
     warn(`Dropping lines ${problem}`, () => `, such as ${excerpt(line)}`);
   };
 
   async function follow(): Promise<void> {
-    let ending = "has ended";
     try {
       for await (const line of readLines(input, drop, monotonicTime)) {
         if (line.every((byte) => byte <= SPACE)) continue; // nothing visible
@@ -56,15 +56,20 @@ export function createInputSensor(
           drop("that are not JSON", line);
         }
       }
+      end("has ended");
     } catch (error) {
-      ending = `has failed (${error})`;
+      end("has failed", ` (${error})`);
     }
-    logger.warn(`The input ${ending}: no new readings will arrive`);
+  }
+
+  function end(how: string, reason = "") {
+    ending = `, and the input ${how}`;
+    logger.warn(`The input ${how}${reason}: no new readings will arrive`);
   }
 
   follow();
   return () => {
-    if (!reading) return missing;
+    if (!reading) return `The sensor has sent ${sent}${ending || " so far"}`;
     const age = monotonicTime() - receivedAt;
     const wasStale = isStale;
     isStale = age > maxAgeSeconds * 1000;
@@ -74,7 +79,7 @@ export function createInputSensor(
     }
     const seconds = Math.ceil(age / 100) / 10;
     const problem =
-      `The last reading is ${seconds} s old: the limit is ${maxAgeSeconds} s`;
+      `The last reading is ${seconds} s old: the limit is ${maxAgeSeconds} s${ending}`;
     if (!wasStale) logger.warn(problem);
     return problem;
   };

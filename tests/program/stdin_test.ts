@@ -8,7 +8,7 @@ import { output } from "../helpers/process.ts";
 import { nonBlocking, Program, programCommand } from "../helpers/program.ts";
 import { missingTerminal, onTerminal } from "../helpers/terminal.ts";
 
-const NOTHING = "The sensor has sent no reading yet";
+const NOTHING = "The sensor has sent no reading so far";
 
 /** Returns the reading, or why there is none. */
 async function read(program: Program): Promise<string> {
@@ -81,9 +81,11 @@ Deno.test("the program answers while a sensor prints nonsense as fast as it can"
   ]);
 });
 
+const ENDED = "The sensor has sent no reading, and the input has ended";
+
 const INPUTS: [input: string, redirection: string, reading: string][] = [
-  ["nothing", "</dev/null", NOTHING],
-  ["a closed descriptor", "<&-", NOTHING],
+  ["nothing", "</dev/null", ENDED],
+  ["a closed descriptor", "<&-", ENDED],
   ["a file", "<deno.json", "}"],
 ];
 

@@ -7,7 +7,7 @@ import { createInputSensor } from "../../src/sensor.ts";
 import { waitFor } from "../helpers/wait.ts";
 
 const START = Date.UTC(2026, 10, 20, 17, 14, 56);
-const NOTHING = "The sensor has sent no reading yet";
+const NOTHING = "The sensor has sent no reading so far";
 const INVALID = "The sensor has sent only invalid lines so far";
 const ENDED = "The input has ended: no new readings will arrive";
 const EIO = new Error("EIO");
@@ -175,7 +175,7 @@ Deno.test("createInputSensor() logs the same problem once a minute", async () =>
   sensor.assert('"2"', ...first, notJson("e"));
 });
 
-Deno.test("createInputSensor() says why it has no reading yet", async () => {
+Deno.test("createInputSensor() says why it has no reading", async () => {
   const sensor = new TestSensor({ json: true });
   assertEquals(sensor.read(), NOTHING);
   await sensor.send("2");
@@ -183,6 +183,29 @@ Deno.test("createInputSensor() says why it has no reading yet", async () => {
   await sensor.send("x\n");
   assertEquals(sensor.read(), INVALID);
 });
+
+/** The rest of an input, and why there is no reading after 2 s. */
+const ENDINGS: [chunks: Chunk[], reason: string][] = [
+  [[null], "The sensor has sent no reading, and the input has ended"],
+  [
+    ["x\n", null],
+    "The sensor has sent only invalid lines, and the input has ended",
+  ],
+  [[EIO], "The sensor has sent no reading, and the input has failed"],
+  [
+    ["1\n", null],
+    "The last reading is 2 s old: the limit is 1 s, and the input has ended",
+  ],
+];
+
+for (const [chunks, reason] of ENDINGS) {
+  Deno.test(`createInputSensor() says: ${reason}`, async () => {
+    const sensor = new TestSensor({ json: true, maxAgeSeconds: 1 });
+    await sensor.send(...chunks);
+    sensor.pass(2000);
+    assertEquals(sensor.read(), reason);
+  });
+}
 
 Deno.test("createInputSensor() retries an input that is not blocking", async () => {
   const sensor = new TestSensor();
