@@ -12,7 +12,7 @@ const COLORS: ByLevel = { WARN: "\x1b[33m", ERROR: "\x1b[31m" };
 const PRIORITIES: ByLevel = { DEBUG: "<7>", WARN: "<4>", ERROR: "<3>" };
 
 /** How records are written: as plain text, with colors, or for systemd's journal. */
-type LogStyle = "plain" | "color" | "journal";
+export type LogStyle = "plain" | "color" | "journal";
 
 /** Creates a logger that never blocks and never throws, and a function to flush it. */
 export function createLogger(sink: Sink, level: LevelName, style: LogStyle) {

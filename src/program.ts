@@ -5,7 +5,7 @@ import { parseCommand } from "./command_line.ts";
 import type { Config } from "./config.ts";
 import { delay } from "./delay.ts";
 import { createHandler } from "./handler.ts";
-import { createLogger, withPriority } from "./logger.ts";
+import { createLogger, type LogStyle, withPriority } from "./logger.ts";
 import { requestTarget } from "./request_target.ts";
 import { createInputSensor } from "./sensor.ts";
 import { runServer } from "./server.ts";
@@ -32,18 +32,25 @@ export async function runProgram(
 ): Promise<number> {
   const command = parseCommand(args);
   if (command.kind === "serve") return await serve(command.config, process);
-  if (command.kind === "print") {
-    await print(process.stdout, command.text); // without a time-out: its reader may be slow
-    return 0;
-  }
+  if (command.kind === "print") return await printText(command.text, process);
   const style = args.includes("--journal") ? "journal" : "plain";
-  const text = withPriority(command.text, "ERROR", style);
-  await waitForOutput(print(process.stderr, text));
+  await printError(command.text, style, process);
   return 2;
 }
 
+async function printText(text: string, process: typeof PROCESS) {
+  try {
+    await print(process.stdout, text); // without a time-out: its reader may be slow
+    return 0;
+  } catch (error) {
+    const problem = `Cannot write to standard output: ${error}`;
+    await printError(problem, "plain", process);
+    return 1;
+  }
+}
+
 async function serve(config: Config, process: typeof PROCESS): Promise<number> {
-  const { stdin, stdout, stderr, noColor } = process;
+  const { stdin, stdout, noColor } = process;
   const hasColor = stdout.isTerminal() && !noColor;
   const style = config.journal ? "journal" : hasColor ? "color" : "plain";
   const level = config.debug ? "DEBUG" : "INFO";
@@ -71,14 +78,22 @@ async function serve(config: Config, process: typeof PROCESS): Promise<number> {
     const text = error instanceof ListenError
       ? error.message
       : String(config.debug && error instanceof Error ? error.stack : error);
-    await waitForOutput(print(stderr, withPriority(text, "ERROR", style)));
+    await printError(text, style, process);
     return 1;
   }
 }
 
+async function printError(
+  text: string,
+  style: LogStyle,
+  { stderr }: typeof PROCESS,
+): Promise<void> {
+  const printed = print(stderr, withPriority(text, "ERROR", style));
+  await waitForOutput(printed.catch(() => {})); // there is nowhere to report it
+}
+
 async function print(stream: typeof Deno.stdout, text: string): Promise<void> {
-  const bytes = new TextEncoder().encode(`${text}\n`);
-  await stream.write(bytes).catch(() => {}); // there is nowhere to report it
+  await stream.write(new TextEncoder().encode(`${text}\n`));
 }
 
 async function waitForOutput(written: Promise<void>): Promise<void> {

@@ -59,10 +59,25 @@ for (const [args, code, written] of PRINTED) {
   Deno.test(`runProgram() answers ${args} and returns ${code}`, async () => {
     const runServer = () => Promise.reject("The server runs");
     assertEquals(await run(args, { runServer }), [code, written]);
-    const write = () => Promise.reject(new Deno.errors.BrokenPipe());
-    assertEquals(await run(args, { write }), [code, written]);
   });
 }
+
+Deno.test("runProgram() returns 1 and says why if it cannot write what is asked for", async () => {
+  const write = () => Promise.reject(new Error("No space left"));
+  for (const [flag, text] of [["--help", HELP], ["--version", VERSION]]) {
+    assertEquals(await run([flag!], { write }), [
+      1,
+      `stdout: ${text}\n`,
+      "stderr: Cannot write to standard output: Error: No space left\n",
+    ]);
+  }
+});
+
+Deno.test("runProgram() returns 2 after invalid usage that it cannot report", async () => {
+  const write = () => Promise.reject(new Deno.errors.BrokenPipe());
+  const [code] = await run(["--foo"], { write });
+  assertEquals(code, 2);
+});
 
 const ERROR = new TypeError("On fire");
 const IN_USE = new ListenError(new Deno.errors.AddrInUse(), "::", 80);
