@@ -70,7 +70,11 @@ function commonHeaders(cors: boolean): Headers {
   // A cached response could be mistaken for a current one
   headers.set("cache-control", "no-store");
   headers.set("x-content-type-options", "nosniff");
-  if (cors) headers.set("access-control-allow-origin", "*");
+  if (cors) {
+    headers.set("access-control-allow-origin", "*");
+    // Pages compute a reading's age: Date minus Last-Modified, which needs no mention
+    headers.set("access-control-expose-headers", "Date");
+  }
   return headers;
 }
 

@@ -80,6 +80,7 @@ function withCors([status, body, fields]: Answer): Answer {
     ...fields,
     ...(status === 204 ? preflight : {}),
     "access-control-allow-origin": "*",
+    "access-control-expose-headers": "Date",
   }];
 }
 
