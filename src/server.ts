@@ -14,6 +14,7 @@ import { formatStartReport, ListenError } from "./startup.ts";
 
 const SHUTDOWN_TIMEOUT_MS = 1800; // how long running requests may take to finish
 const LISTEN_RETRY_MS = 200; // pause after a failed attempt to listen again
+const CONSERVING_MS = 600_000; // how long, after accept has last failed
 const BACKLOG = 16; // a burst of waiting clients must not take all descriptors
 
 /**
@@ -31,6 +32,7 @@ export async function runServer(
   runtime: typeof RUNTIME = RUNTIME,
 ): Promise<void> {
   let isConserving = false; // descriptors, as accept has failed and may again
+  let acceptFailedAt = 0;
   let listener: ReturnType<typeof listen> | undefined = listen();
   const { addr } = listener.server;
   ({ hostname, port } = addr); // port 0 or DENO_SERVE_ADDRESS changes them
@@ -64,7 +66,13 @@ export async function runServer(
   }
 
   function finish(response: Response): Response {
-    if (isConserving) response.headers.set("connection", "close");
+    if (!isConserving) return response;
+    if (runtime.now() - acceptFailedAt >= CONSERVING_MS) {
+      isConserving = false;
+      logger.warn("Connections are kept alive again");
+    } else {
+      response.headers.set("connection", "close");
+    }
     return response;
   }
 
@@ -93,12 +101,16 @@ export async function runServer(
         return server.finished.catch(() => shutdownTimeout.promise);
       }
       listener = undefined; // a stop must not shut it down: abort() would throw
-      warn(`Closed all connections to recover from "${error}"`);
-      if (!isConserving && !(error instanceof MemoryError)) {
-        logger.warn("Connections are no longer kept alive");
+      const wasConserving = isConserving;
+      if (!(error instanceof MemoryError)) {
         isConserving = true;
+        acceptFailedAt = runtime.now();
       }
       await closeConnections(closer, error, server.addr, runtime);
+      warn(`Closed all connections to recover from "${error}"`);
+      if (isConserving && !wasConserving) {
+        logger.warn("Connections are no longer kept alive");
+      }
       listener = await listenAgain();
     }
   }

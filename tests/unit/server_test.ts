@@ -34,7 +34,7 @@ async function simulate(
     stopError = undefined as Error | undefined, // accept fails while it stops
     stopAfter = "", // the event at which it is stopped
     stopSize = 0, // to which it grows while it stops
-    onServe = (_options: ServeOptions): void => {},
+    onServe = (_options: ServeOptions, _pass: (ms: number) => void): void => {},
   } = {},
 ) {
   const events: string[] = [];
@@ -66,7 +66,7 @@ async function simulate(
   function serve(options: ServeOptions) {
     if (happenings[0] === IN_USE) throw happenings.shift();
     events.push(`listen on ${options.port}`);
-    onServe(options);
+    onServe(options, (ms) => now += ms);
     const signal = options.signal!;
     signal.onabort = () => events.push("close");
     const server = Promise.withResolvers<void>();
@@ -214,6 +214,28 @@ Deno.test("runServer() accepts fewer clients at once, and keeps none of them, af
     },
   });
   assertEquals(answers, [[undefined, null, null], [16, "close", "close"]]);
+});
+
+Deno.test("runServer() keeps connections alive again ten minutes after accept last failed", async () => {
+  const fields: unknown[] = [];
+  const { log } = await simulate([EMFILE, EMFILE, EMFILE], {
+    onServe({ handler }, pass) {
+      const info = { remoteAddr: {} } as Deno.ServeHandlerInfo;
+      const request = () => {
+        const { headers } = handler({} as Request, info) as Response;
+        fields.push(headers.get("connection"));
+      };
+      request();
+      pass(599_900); // the pauses before it listens again take less than 100 ms
+      request();
+      pass(100);
+      if (fields.length > 6) request();
+    },
+  });
+  const closing = Array(6).fill("close");
+  assertEquals(fields, [null, null, ...closing, null]);
+  const back = "Connections are kept alive again";
+  assertEquals(log, [CLOSED, CLOSING, CLOSED, CLOSED, back]);
 });
 
 Deno.test("runServer() closes all connections when the process grows too large", async () => {
