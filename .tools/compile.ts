@@ -5,7 +5,7 @@
 // copies whose times are fixed.
 
 import { resolve } from "node:path";
-import { VERSION } from "../src/command_line.ts";
+import { VERSION } from "../src/process/command_line.ts";
 import { copy, finish, parseFlags, run, runTool, withFolder } from "./build.ts";
 import { assertDenort, explainDownload } from "./denort.ts";
 import { fitsLargePages } from "./elf.ts";

@@ -8,7 +8,7 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import project from "../deno.json" with { type: "json" };
-import { HELP } from "../src/command_line.ts";
+import { HELP } from "../src/process/command_line.ts";
 import { copy, finish, parseFlags, run, runTool, withFolder } from "./build.ts";
 import { formatManual } from "./manual.ts";
 import { warningIfTooOld } from "./oldest_deno.ts";

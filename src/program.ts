@@ -1,16 +1,16 @@
 // The program: arguments in, exit code out.
 
-import { withAccessLog } from "./access_log.ts";
-import { parseCommand } from "./command_line.ts";
+import { withAccessLog } from "./http/access_log.ts";
+import { parseCommand } from "./process/command_line.ts";
 import type { Config } from "./config.ts";
 import { delay } from "./delay.ts";
-import { createHandler } from "./handler.ts";
-import { createLogger, type LogStyle, withPriority } from "./logger.ts";
-import { requestTarget } from "./request_target.ts";
-import { createInputSensor } from "./sensor.ts";
-import { runServer } from "./server.ts";
-import { stopSignal, uncaughtErrorSignal } from "./signals.ts";
-import { ListenError } from "./startup.ts";
+import { createHandler } from "./http/handler.ts";
+import { createLogger, type LogStyle, withPriority } from "./log/logger.ts";
+import { requestTarget } from "./http/request_target.ts";
+import { createInputSensor } from "./sensor/sensor.ts";
+import { runServer } from "./server/server.ts";
+import { stopSignal, uncaughtErrorSignal } from "./process/signals.ts";
+import { ListenError } from "./server/start_report.ts";
 
 const OUTPUT_TIMEOUT_MS = 900; // for the log, and again for an error message
 

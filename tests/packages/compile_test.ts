@@ -1,7 +1,7 @@
 // deno task compile and deno task package when they cannot make their file.
 
 import { assertEquals } from "@std/assert";
-import { VERSION } from "../../src/command_line.ts";
+import { VERSION } from "../../src/process/command_line.ts";
 import { Folder } from "../helpers/files.ts";
 import { missingCommand, testUnless } from "../helpers/machine.ts";
 import { output, Process } from "../helpers/process.ts";

@@ -3,7 +3,7 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { isTooOld } from "../../.tools/oldest_deno.ts";
-import { VERSION } from "../../src/command_line.ts";
+import { VERSION } from "../../src/process/command_line.ts";
 import { compilerVersion, make } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
 import { skip, testUnless } from "../helpers/machine.ts";

@@ -4,7 +4,7 @@
 import { assertEquals } from "@std/assert";
 import project from "../../deno.json" with { type: "json" };
 import { isTooOld } from "../../.tools/oldest_deno.ts";
-import { HELP, VERSION } from "../../src/command_line.ts";
+import { HELP, VERSION } from "../../src/process/command_line.ts";
 import { compilerVersion, make } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
 import { missingCommand, testUnless } from "../helpers/machine.ts";

@@ -2,7 +2,7 @@
 // answering, and counts the lines that it drops.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { CAPACITY_BYTES } from "../../src/line_writer.ts";
+import { CAPACITY_BYTES } from "../../src/log/line_writer.ts";
 import { missingCommand, missingFile, testUnless } from "../helpers/machine.ts";
 import { exchange, freePort } from "../helpers/network.ts";
 import { nonBlocking, Program, programCommand } from "../helpers/program.ts";

@@ -1,9 +1,9 @@
 // The program with fake streams, signals and server: settings, log, exit codes.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { HELP, VERSION } from "../../src/command_line.ts";
+import { HELP, VERSION } from "../../src/process/command_line.ts";
 import { type PROCESS, runProgram } from "../../src/program.ts";
-import { ListenError } from "../../src/startup.ts";
+import { ListenError } from "../../src/server/start_report.ts";
 import { delay, waitFor, within } from "../helpers/wait.ts";
 
 type RunServer = typeof PROCESS.runServer;

@@ -1,8 +1,12 @@
 // Lines of an input: compared with a simple model, and how fast they are read.
 
 import { assert, assertEquals } from "@std/assert";
-import { type Input, MAX_LINE_BYTES, readLines } from "../../src/lines.ts";
-import { createRandom, type Random, randomSeed } from "../helpers/random.ts";
+import {
+  type Input,
+  MAX_LINE_BYTES,
+  readLines,
+} from "../../../src/sensor/line_reader.ts";
+import { createRandom, type Random, randomSeed } from "../../helpers/random.ts";
 
 const SEED = randomSeed();
 

@@ -1,6 +1,6 @@
 // How the server recovers: it closes all connections, as Deno.serve cannot close one.
 
-import { delay } from "./delay.ts";
+import { delay } from "../delay.ts";
 
 const LAST_RESPONSE_MS = 20; // to answer the client that took the last descriptor
 const DESCRIPTOR_RELEASE_MS = 1; // until closed connections have given theirs back

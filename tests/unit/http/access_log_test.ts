@@ -1,7 +1,10 @@
 // The access log: what a line contains, and that every request is logged.
 
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
-import { createTimestamp, withAccessLog } from "../../src/access_log.ts";
+import {
+  createTimestamp,
+  withAccessLog,
+} from "../../../src/http/access_log.ts";
 
 const LOCAL = "127.0.0.1";
 const GET = '127.0.0.1 - - [20/Nov/2026 17:14:56] "GET /datasensor HTTP/1.1"';

@@ -1,16 +1,16 @@
 // The life cycle of the server: listen, report, recover from failures, stop.
 
 import type { Logger } from "@std/log/logger";
-import type { Config } from "./config.ts";
-import { problemResponse } from "./handler.ts";
-import { limitWarnings } from "./logger.ts";
+import type { Config } from "../config.ts";
+import { problemResponse } from "../http/handler.ts";
+import { limitWarnings } from "../log/logger.ts";
 import {
   closeConnections,
   MemoryError,
   RUNTIME,
   watchMemory,
 } from "./recovery.ts";
-import { formatStartReport, ListenError } from "./startup.ts";
+import { formatStartReport, ListenError } from "./start_report.ts";
 
 const SHUTDOWN_TIMEOUT_MS = 1800; // how long running requests may take to finish
 const LISTEN_RETRY_MS = 200; // pause after a failed attempt to listen again

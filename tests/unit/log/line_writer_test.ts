@@ -1,9 +1,9 @@
 // The bounded buffer of log lines, with a fake sink and clock.
 
 import { assert, assertEquals } from "@std/assert";
-import { CAPACITY_BYTES, LineWriter } from "../../src/line_writer.ts";
-import { createLogger } from "../../src/logger.ts";
-import { waitFor } from "../helpers/wait.ts";
+import { CAPACITY_BYTES, LineWriter } from "../../../src/log/line_writer.ts";
+import { createLogger } from "../../../src/log/logger.ts";
+import { waitFor } from "../../helpers/wait.ts";
 
 /**
  * Creates a writer whose sink takes as many bytes as `take` returns, and fails

@@ -1,9 +1,13 @@
 // The command line: which arguments are accepted, and what they mean.
 
 import { assert, assertEquals } from "@std/assert";
-import { FLAGS, HELP, parseCommand } from "../../src/command_line.ts";
-import { type Config, DEFAULTS } from "../../src/config.ts";
-import project from "../../deno.json" with { type: "json" };
+import {
+  FLAGS,
+  HELP,
+  parseCommand,
+} from "../../../src/process/command_line.ts";
+import { type Config, DEFAULTS } from "../../../src/config.ts";
+import project from "../../../deno.json" with { type: "json" };
 
 const COMMAND_LINES: [args: string[], config: Partial<Config>][] = [
   [[], {}],

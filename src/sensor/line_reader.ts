@@ -1,6 +1,6 @@
 // The whole lines of an input.
 
-import { delay } from "./delay.ts";
+import { delay } from "../delay.ts";
 
 /** Standard input, or a test's. */
 export type Input = Pick<typeof Deno.stdin, "read">;

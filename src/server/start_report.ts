@@ -1,6 +1,6 @@
 // The start report: the addresses of the service, or why it cannot listen.
 
-import { RESOURCE_PATH } from "./config.ts";
+import { RESOURCE_PATH } from "../config.ts";
 
 /** Why Deno.serve failed and how to fix it, by the name of its error. */
 const REASONS: Record<string, string> = {

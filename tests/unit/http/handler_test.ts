@@ -1,8 +1,8 @@
 // The resource: how each request is answered.
 
 import { assertEquals } from "@std/assert";
-import { createHandler, type Handler } from "../../src/handler.ts";
-import type { Reading, Sensor } from "../../src/sensor.ts";
+import { createHandler, type Handler } from "../../../src/http/handler.ts";
+import type { Reading, Sensor } from "../../../src/sensor/sensor.ts";
 
 const METHODS = "GET, HEAD, OPTIONS";
 

@@ -1,7 +1,10 @@
 // The start report, and the reasons why the program cannot listen.
 
 import { assertEquals } from "@std/assert";
-import { formatStartReport, ListenError } from "../../src/startup.ts";
+import {
+  formatStartReport,
+  ListenError,
+} from "../../../src/server/start_report.ts";
 
 const CAUSES: [cause: Error, reason: string, advice?: string][] = [
   [

@@ -1,7 +1,7 @@
 // The command line: arguments in, a command out.
 
-import project from "../deno.json" with { type: "json" };
-import { type Config, DEFAULTS } from "./config.ts";
+import project from "../../deno.json" with { type: "json" };
+import { type Config, DEFAULTS } from "../config.ts";
 
 /** What the command line asks for. */
 export type Command =

@@ -1,7 +1,7 @@
 // The target of a request, for each form of the target and each Host field.
 
 import { assertEquals } from "@std/assert";
-import { requestTarget } from "../../src/request_target.ts";
+import { requestTarget } from "../../../src/http/request_target.ts";
 
 /** Deno.serve passes on what `new Request` would reject or change. */
 function targetOf(url: string, host?: string): string | undefined {

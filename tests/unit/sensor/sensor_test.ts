@@ -2,9 +2,9 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { Logger } from "@std/log/logger";
-import { MAX_LINE_BYTES } from "../../src/lines.ts";
-import { createInputSensor } from "../../src/sensor.ts";
-import { waitFor } from "../helpers/wait.ts";
+import { MAX_LINE_BYTES } from "../../../src/sensor/line_reader.ts";
+import { createInputSensor } from "../../../src/sensor/sensor.ts";
+import { waitFor } from "../../helpers/wait.ts";
 
 const START = Date.UTC(2026, 10, 20, 17, 14, 56);
 const NOTHING = "The sensor has sent no reading so far";

@@ -1,9 +1,9 @@
 // The resource: a request in, a response out.
 
 import { STATUS_TEXT } from "@std/http/status";
-import { RESOURCE_PATH } from "./config.ts";
+import { RESOURCE_PATH } from "../config.ts";
 import { memoizeLast } from "./memoize_last.ts";
-import type { Reading, Sensor } from "./sensor.ts";
+import type { Reading, Sensor } from "../sensor/sensor.ts";
 
 /** Answers a request. The target is undefined if the Host field is invalid. */
 export type Handler = (request: Request, target?: string) => Response;

@@ -2,10 +2,10 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { Logger } from "@std/log/logger";
-import { DEFAULTS } from "../../src/config.ts";
-import { RUNTIME } from "../../src/recovery.ts";
-import { runServer } from "../../src/server.ts";
-import { delay, within } from "../helpers/wait.ts";
+import { DEFAULTS } from "../../../src/config.ts";
+import { RUNTIME } from "../../../src/server/recovery.ts";
+import { runServer } from "../../../src/server/server.ts";
+import { delay, within } from "../../helpers/wait.ts";
 
 const EMFILE = new Error("Too many open files (os error 24)");
 const IN_USE = new Deno.errors.AddrInUse(); // thrown by Deno.serve

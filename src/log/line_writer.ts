@@ -1,6 +1,6 @@
 // The buffer between the requests and a slow console.
 
-import { delay } from "./delay.ts";
+import { delay } from "../delay.ts";
 
 /** The size of each of two buffers. Untouched pages take no memory. */
 export const CAPACITY_BYTES = 8 * 1024 * 1024;

@@ -1,9 +1,9 @@
 // Sensor readings, and the sensor that takes them from standard input.
 
 import type { Logger } from "@std/log/logger";
-import type { Config } from "./config.ts";
-import { type Input, readLines } from "./lines.ts";
-import { limitWarnings } from "./logger.ts";
+import type { Config } from "../config.ts";
+import { type Input, readLines } from "./line_reader.ts";
+import { limitWarnings } from "../log/logger.ts";
 
 /** A sensor reading. */
 export interface Reading {
