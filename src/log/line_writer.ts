@@ -73,13 +73,10 @@ export class LineWriter {
           bytes = bytes.subarray(await this.sink(bytes.subarray(0, end)));
         } catch (error) {
           // A failed write does not say how much it wrote: these bytes are retried
-          if (error instanceof Deno.errors.WouldBlock) {
-            batchBytes = this.#batchBytes = ATOMIC_BYTES; // repeats none from now on
-            await this.wait(FULL_RETRY_MS);
-          } else {
-            batchBytes = 1; // repeats one line at most, if the disk is full
-            await this.wait(RETRY_MS);
-          }
+          const isFull = error instanceof Deno.errors.WouldBlock;
+          if (isFull) this.#batchBytes = ATOMIC_BYTES; // repeats none from now on
+          batchBytes = isFull ? ATOMIC_BYTES : 1; // on a full disk, repeats one line
+          await this.wait(isFull ? FULL_RETRY_MS : RETRY_MS);
         }
       }
     } while (this.#length > 0);
