@@ -7,7 +7,7 @@ import { delay } from "./delay.ts";
 import { createHandler } from "./http/handler.ts";
 import { createLogger, type LogStyle, withPriority } from "./log/logger.ts";
 import { requestTarget } from "./http/request_target.ts";
-import { createInputSensor } from "./sensor/sensor.ts";
+import { InputSensor } from "./sensor/sensor.ts";
 import { runServer } from "./server/server.ts";
 import { stopSignal, uncaughtErrorSignal } from "./process/signals.ts";
 import { ListenError } from "./server/start_report.ts";
@@ -58,7 +58,7 @@ async function serve(config: Config, process: typeof PROCESS): Promise<number> {
   const { logger, flush } = createLogger(sink, level, style);
   const reading = { json: JSON.stringify(config.message) };
   const sensor = config.stdin
-    ? createInputSensor(stdin, config, logger)
+    ? new InputSensor(stdin, config, logger).read
     : () => reading;
   const respond = createHandler(sensor, config.cors);
   const handler = withAccessLog(respond, (line) => logger.info(line));

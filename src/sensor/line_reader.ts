@@ -10,7 +10,6 @@ const TOO_LONG = `longer than ${MAX_LINE_BYTES} bytes`;
 const LINE_PAUSE_MS = 900; // less than a second, as a read may begin late
 const PAUSE_MS = 5; // after each read and between lines, to let requests in
 const WORK_MS = 2; // how long lines are processed before such a pause
-const NONBLOCKING_RETRY_MS = 100;
 const [LF, CR] = [0x0a, 0x0d] as const;
 
 /**
@@ -20,7 +19,7 @@ const [LF, CR] = [0x0a, 0x0d] as const;
  */
 export async function* readLines(
   input: Input,
-  drop: (problem: string, line: Uint8Array) => void, // or its start
+  drop: (problem: string, lineOrStart: Uint8Array) => void,
   now: () => number,
 ): AsyncGenerator<Uint8Array> {
   const buffer = new Uint8Array(MAX_LINE_BYTES + 2); // a line with its CRLF
@@ -32,7 +31,7 @@ export async function* readLines(
   };
   while (true) {
     const waitStart = now();
-    const count = await read(input, buffer.subarray(length));
+    const count = await input.read(buffer.subarray(length));
     const isLate = now() - waitStart > LINE_PAUSE_MS;
     if (count === null && length > 0) dropStart("without a line feed");
     if (count === null) return;
@@ -55,17 +54,5 @@ export async function* readLines(
     buffer.copyWithin(0, start, length);
     length -= start;
     await delay(PAUSE_MS);
-  }
-}
-
-/** Reads from an input, even if the process that started this made it non-blocking. */
-async function read(input: Input, bytes: Uint8Array): Promise<number | null> {
-  while (true) {
-    try {
-      return await input.read(bytes);
-    } catch (error) {
-      if (!(error instanceof Deno.errors.WouldBlock)) throw error;
-      await delay(NONBLOCKING_RETRY_MS);
-    }
   }
 }

@@ -20,69 +20,79 @@ const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 const STRICT_UTF8 = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 
 /**
- * Creates a sensor whose readings are the whole lines of an input. Whether they are
- * too old is noticed, and logged, when a client asks.
+ * A sensor whose readings are the whole lines of an input. Whether they are too old is
+ * noticed, and logged, when a client asks.
  */
-export function createInputSensor(
-  input: Input,
-  { json, maxAgeSeconds }: Pick<Config, "json" | "maxAgeSeconds">,
-  logger: Logger,
-  monotonicTime = () => performance.now(),
-  wallTime = Date.now,
-): Sensor {
-  const warn = limitWarnings(logger, monotonicTime);
-  let sent = "no reading";
-  let ending = ""; // why nothing will follow
-  let reading: Reading | undefined;
-  let receivedAt = 0;
-  let isStale = false;
+export class InputSensor {
+  readonly #warn: ReturnType<typeof limitWarnings>;
+  #sent = "no reading";
+  #ending = ""; // why no reading will follow
+  #reading: Reading | undefined;
+  #receivedAt = 0;
+  #isStale = false;
 
-  const drop = (problem: string, line: Uint8Array) => {
-    sent = "only invalid lines";
-    warn(`Dropping lines ${problem}`, () => `, such as ${excerpt(line)}`);
-  };
+  constructor(
+    input: Input,
+    private readonly config: Pick<Config, "json" | "maxAgeSeconds">,
+    private readonly logger: Logger,
+    private readonly monotonicTime = () => performance.now(),
+    private readonly wallTime = Date.now,
+  ) {
+    this.#warn = limitWarnings(logger, monotonicTime);
+    this.#follow(input);
+  }
 
-  async function follow(): Promise<void> {
-    try {
-      for await (const line of readLines(input, drop, monotonicTime)) {
-        if (line.every((byte) => byte <= SPACE)) continue; // nothing visible
-        try {
-          const text = json
-            ? decodeJson(line)
-            : JSON.stringify(UTF8.decode(line));
-          reading = { json: text, time: new Date(wallTime()) };
-          receivedAt = monotonicTime();
-        } catch {
-          drop("that are not JSON", line);
-        }
-      }
-      end("has ended");
-    } catch (error) {
-      end("has failed", ` (${error})`);
+  /** Returns the current reading, or why there is none. */
+  readonly read: Sensor = () => {
+    if (!this.#reading) {
+      return `The sensor has sent ${this.#sent}${this.#ending || " so far"}`;
     }
-  }
-
-  function end(how: string, reason = "") {
-    ending = `, and the input ${how}`;
-    logger.warn(`The input ${how}${reason}: no new readings will arrive`);
-  }
-
-  follow();
-  return () => {
-    if (!reading) return `The sensor has sent ${sent}${ending || " so far"}`;
-    const age = monotonicTime() - receivedAt;
-    const wasStale = isStale;
-    isStale = age > maxAgeSeconds * 1000;
-    if (!isStale) {
-      if (wasStale) logger.warn("Readings arrive again");
-      return reading;
+    const age = this.monotonicTime() - this.#receivedAt;
+    const limit = this.config.maxAgeSeconds;
+    const wasStale = this.#isStale;
+    this.#isStale = age > limit * 1000;
+    if (!this.#isStale) {
+      if (wasStale) this.logger.warn("Readings arrive again");
+      return this.#reading;
     }
     const seconds = Math.ceil(age / 100) / 10;
     const problem =
-      `The last reading is ${seconds} s old: the limit is ${maxAgeSeconds} s${ending}`;
-    if (!wasStale) logger.warn(problem);
+      `The last reading is ${seconds} s old: the limit is ${limit} s${this.#ending}`;
+    if (!wasStale) this.logger.warn(problem);
     return problem;
   };
+
+  async #follow(input: Input): Promise<void> {
+    const drop = this.#drop.bind(this);
+    let [how, reason] = ["has ended", ""];
+    try {
+      for await (const line of readLines(input, drop, this.monotonicTime)) {
+        this.#receive(line);
+      }
+    } catch (error) {
+      [how, reason] = ["has failed", ` (${error})`];
+    }
+    this.#ending = `, and the input ${how}`;
+    this.logger.warn(`The input ${how}${reason}: no new readings will arrive`);
+  }
+
+  #receive(line: Uint8Array): void {
+    if (line.every((byte) => byte <= SPACE)) return; // nothing visible
+    try {
+      const json = this.config.json
+        ? decodeJson(line)
+        : JSON.stringify(UTF8.decode(line));
+      this.#reading = { json, time: new Date(this.wallTime()) };
+      this.#receivedAt = this.monotonicTime();
+    } catch {
+      this.#drop("that are not JSON", line);
+    }
+  }
+
+  #drop(problem: string, line: Uint8Array): void {
+    this.#sent = "only invalid lines";
+    this.#warn(`Dropping lines ${problem}`, () => `, such as ${excerpt(line)}`);
+  }
 }
 
 /** Decodes a JSON text, which is UTF-8 (RFC 8259, section 8.1). Throws if invalid. */

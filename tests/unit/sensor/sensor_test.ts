@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Logger } from "@std/log/logger";
 import { MAX_LINE_BYTES } from "../../../src/sensor/line_reader.ts";
-import { createInputSensor } from "../../../src/sensor/sensor.ts";
+import { InputSensor } from "../../../src/sensor/sensor.ts";
 import { waitFor } from "../../helpers/wait.ts";
 
 const START = Date.UTC(2026, 10, 20, 17, 14, 56);
@@ -28,7 +28,7 @@ type Chunk = string | Uint8Array | Error | number | null;
 /** A sensor with a fake input and fake clocks. */
 class TestSensor {
   readonly warnings: string[] = [];
-  readonly read: ReturnType<typeof createInputSensor>;
+  readonly read: InputSensor["read"];
   now = 1000;
   date = START;
   readonly #chunks: Chunk[] = [];
@@ -36,13 +36,13 @@ class TestSensor {
 
   constructor({ json = false, maxAgeSeconds = Infinity } = {}) {
     const logger = { warn: (line: string) => this.warnings.push(line) };
-    this.read = createInputSensor(
+    ({ read: this.read } = new InputSensor(
       { read: (bytes) => this.#read(bytes) },
       { json, maxAgeSeconds },
       logger as unknown as Logger,
       () => this.now,
       () => this.date,
-    );
+    ));
   }
 
   async #read(bytes: Uint8Array): Promise<number | null> {
@@ -122,14 +122,14 @@ const INPUTS: [
 ];
 
 for (const [verb, chunks, text, ...warnings] of INPUTS) {
-  Deno.test(`createInputSensor() ${verb}`, async () => {
+  Deno.test(`InputSensor ${verb}`, async () => {
     const sensor = new TestSensor();
     await sensor.send(...chunks);
     sensor.assert(text && JSON.stringify(text), ...warnings);
   });
 }
 
-Deno.test("createInputSensor() serves JSON unchanged", async () => {
+Deno.test("InputSensor serves JSON unchanged", async () => {
   const sensor = new TestSensor({ json: true });
   for (const text of ['{"t": 21.50}', "12345678901234567890", ' [1, "°"] ']) {
     await sensor.send(`${text}\r\n`);
@@ -143,7 +143,7 @@ const NOT_JSON = [
   fromHex("efbbbf31"), // a byte order mark
 ];
 
-Deno.test("createInputSensor() drops lines that are not JSON", async () => {
+Deno.test("InputSensor drops lines that are not JSON", async () => {
   for (const line of NOT_JSON) {
     const sensor = new TestSensor({ json: true });
     await sensor.send("21.5\n", line, "\n");
@@ -153,7 +153,7 @@ Deno.test("createInputSensor() drops lines that are not JSON", async () => {
   }
 });
 
-Deno.test("createInputSensor() escapes what it logs of a line", async () => {
+Deno.test("InputSensor escapes what it logs of a line", async () => {
   const sensor = new TestSensor({ json: true });
   await sensor.send("\ufeff\x1b\x9b31m\x7f°".padEnd(80, "x") + "y\n");
   const start = String.raw`\ufeff\u001b\u009b31m\u007f\u00b0`;
@@ -161,7 +161,7 @@ Deno.test("createInputSensor() escapes what it logs of a line", async () => {
   sensor.assert(undefined, notJson("").replace('""', shown));
 });
 
-Deno.test("createInputSensor() logs the same problem once a minute", async () => {
+Deno.test("InputSensor logs the same problem once a minute", async () => {
   const sensor = new TestSensor({ json: true });
   const long = `${LONGEST}x\n`;
   await sensor.send("a\n", '1\nb\n"2"\n', long, "c\n\n", long);
@@ -175,7 +175,7 @@ Deno.test("createInputSensor() logs the same problem once a minute", async () =>
   sensor.assert('"2"', ...first, notJson("e"));
 });
 
-Deno.test("createInputSensor() says why it has no reading", async () => {
+Deno.test("InputSensor says why it has no reading", async () => {
   const sensor = new TestSensor({ json: true });
   assertEquals(sensor.read(), NOTHING);
   await sensor.send("2");
@@ -199,7 +199,7 @@ const ENDINGS: [chunks: Chunk[], reason: string][] = [
 ];
 
 for (const [chunks, reason] of ENDINGS) {
-  Deno.test(`createInputSensor() says: ${reason}`, async () => {
+  Deno.test(`InputSensor says: ${reason}`, async () => {
     const sensor = new TestSensor({ json: true, maxAgeSeconds: 1 });
     await sensor.send(...chunks);
     sensor.pass(2000);
@@ -207,16 +207,7 @@ for (const [chunks, reason] of ENDINGS) {
   });
 }
 
-Deno.test("createInputSensor() retries an input that is not blocking", async () => {
-  const sensor = new TestSensor();
-  const error = new Deno.errors.WouldBlock();
-  const start = performance.now();
-  await sensor.send("21.5\n2", error, error, "2\n");
-  sensor.assert('"22"');
-  assert(performance.now() - start > 180, "The pauses are too short");
-});
-
-Deno.test("createInputSensor() is unavailable while its reading is too old, and logs it once", async () => {
+Deno.test("InputSensor is unavailable while its reading is too old, and logs it once", async () => {
   const sensor = new TestSensor({ maxAgeSeconds: 1.5 });
   await sensor.send("21.5\n");
   sensor.pass(1500);
@@ -234,7 +225,7 @@ Deno.test("createInputSensor() is unavailable while its reading is too old, and 
   sensor.assert(undefined, age(1.6), again, age(1.6));
 });
 
-Deno.test("createInputSensor() returns the same reading until the next one arrives", async () => {
+Deno.test("InputSensor returns the same reading until the next one arrives", async () => {
   const sensor = new TestSensor();
   await sensor.send("21.5\n");
   const reading = sensor.read();
@@ -245,7 +236,7 @@ Deno.test("createInputSensor() returns the same reading until the next one arriv
   assertEquals(sensor.read(), { json: '"21.5"', time: new Date(START + 1e12) });
 });
 
-Deno.test("createInputSensor() ignores changes of the system clock", async () => {
+Deno.test("InputSensor ignores changes of the system clock", async () => {
   for (const jump of [-1e12, 1e12]) {
     const sensor = new TestSensor({ maxAgeSeconds: 15 });
     await sensor.send("21.5\n");
