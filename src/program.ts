@@ -1,16 +1,16 @@
 // The program: arguments in, exit code out.
 
-import { withAccessLog } from "./http/access_log.ts";
-import { parseCommand } from "./process/command_line.ts";
 import type { Config } from "./config.ts";
 import { delay } from "./delay.ts";
+import { withAccessLog } from "./http/access_log.ts";
 import { createHandler } from "./http/handler.ts";
-import { createLogger, type LogStyle, withPriority } from "./log/logger.ts";
-import { requestTarget } from "./http/request_target.ts";
-import { InputSensor } from "./sensor/sensor.ts";
-import { runServer } from "./server/server.ts";
+import { Responses, withErrors } from "./http/responses.ts";
+import { createLogger, withPriority } from "./log/logger.ts";
+import { parseCommand } from "./process/command_line.ts";
 import { stopSignal, uncaughtErrorSignal } from "./process/signals.ts";
-import { ListenError } from "./server/start_report.ts";
+import { InputSensor } from "./sensor/sensor.ts";
+import { ListenError } from "./server/listener.ts";
+import { Server } from "./server/server.ts";
 
 const OUTPUT_TIMEOUT_MS = 900; // for the log, and again for an error message
 
@@ -22,7 +22,7 @@ export const PROCESS = {
   noColor: Deno.noColor,
   stopSignal,
   uncaughtErrorSignal,
-  runServer,
+  Server,
 };
 
 /** Runs a command. Returns 0 (clean stop), 1 (failure) or 2 (invalid usage). */
@@ -31,65 +31,50 @@ export async function runProgram(
   process: typeof PROCESS = PROCESS,
 ): Promise<number> {
   const command = parseCommand(args);
-  if (command.kind === "serve") return await serve(command.config, process);
-  if (command.kind === "print") return await printText(command.text, process);
-  const style = args.includes("--journal") ? "journal" : "plain";
-  await printError(command.text, style, process);
-  return 2;
-}
-
-async function printText(text: string, process: typeof PROCESS) {
+  const { journal, debug } = command.kind === "serve"
+    ? command.config
+    : { journal: args.includes("--journal"), debug: false };
+  const printError = async (text: string) => {
+    const style = journal ? "journal" : "plain";
+    const printed = print(process.stderr, withPriority(text, "ERROR", style));
+    await waitForOutput(printed.catch(() => {})); // there is nowhere to report it
+  };
   try {
-    await print(process.stdout, text); // without a time-out: its reader may be slow
-    return 0;
+    if (command.kind === "serve") await serve(command.config, process);
+    if (command.kind === "print") await print(process.stdout, command.text);
+    if (command.kind !== "invalid") return 0;
+    await printError(command.text);
+    return 2;
   } catch (error) {
-    const problem = `Cannot write to standard output: ${error}`;
-    await printError(problem, "plain", process);
+    const details = debug && error instanceof Error ? error.stack : error;
+    const isExplained = error instanceof ListenError;
+    await printError(isExplained ? error.message : String(details));
     return 1;
   }
 }
 
-async function serve(config: Config, process: typeof PROCESS): Promise<number> {
-  const { stdin, stdout, noColor } = process;
+async function serve(config: Config, process: typeof PROCESS): Promise<void> {
+  const { stdin, stdout, noColor, Server } = process;
   const hasColor = stdout.isTerminal() && !noColor;
   const style = config.journal ? "journal" : hasColor ? "color" : "plain";
   const level = config.debug ? "DEBUG" : "INFO";
   const sink = (bytes: Uint8Array) => stdout.write(bytes);
   const { logger, flush } = createLogger(sink, level, style);
-  const reading = { json: JSON.stringify(config.message) };
+  const fixed = { json: JSON.stringify(config.message) };
   const sensor = config.stdin
     ? new InputSensor(stdin, config, logger).read
-    : () => reading;
-  const respond = createHandler(sensor, config.cors);
-  const handler = withAccessLog(respond, (line) => logger.info(line));
+    : () => fixed;
+  const responses = new Responses(config.cors);
+  const resource = createHandler(sensor, responses);
+  const chain = withAccessLog(withErrors(resource, responses, logger), logger);
+  const server = new Server(config, chain, logger);
   const uncaught = process.uncaughtErrorSignal();
   try {
-    await process.runServer(
-      config,
-      (request, client) => handler(request, requestTarget(request), client),
-      logger,
-      AbortSignal.any([process.stopSignal(), uncaught]),
-    );
+    await server.run(AbortSignal.any([process.stopSignal(), uncaught]));
     uncaught.throwIfAborted();
+  } finally {
     await waitForOutput(flush());
-    return 0;
-  } catch (error) {
-    await waitForOutput(flush());
-    const text = error instanceof ListenError
-      ? error.message
-      : String(config.debug && error instanceof Error ? error.stack : error);
-    await printError(text, style, process);
-    return 1;
   }
-}
-
-async function printError(
-  text: string,
-  style: LogStyle,
-  { stderr }: typeof PROCESS,
-): Promise<void> {
-  const printed = print(stderr, withPriority(text, "ERROR", style));
-  await waitForOutput(printed.catch(() => {})); // there is nowhere to report it
 }
 
 async function print(stream: typeof Deno.stdout, text: string): Promise<void> {

@@ -1,5 +1,6 @@
 // The access log middleware: one line per handled request.
 
+import type { Logger } from "@std/log/logger";
 import type { Handler } from "./handler.ts";
 import { memoizeLast } from "./memoize_last.ts";
 
@@ -9,32 +10,26 @@ const escapeMethod = memoizeLast(escapeText);
 const escapeTarget = memoizeLast(escapeText);
 
 /**
- * Wraps a handler so that every request is logged. If the handler throws, the line
- * has the status 500, which the server sends. As handlers are synchronous, the
- * line is logged even if the client has gone.
- *
- * @param log Receives each line, without a line end; must not throw.
+ * Wraps a handler, which must not throw, so that every request is logged. As handlers
+ * are synchronous, the line is logged even if the client has gone.
  */
 export function withAccessLog(
   handler: Handler,
-  log: (line: string) => void,
+  logger: Logger,
   timestamp: () => string = createTimestamp(),
-): (request: Request, target: string | undefined, client: string) => Response {
-  return (request, target, client) => {
-    let status = 500;
-    try {
-      const response = handler(request, target);
-      status = response.status;
-      return response;
-    } finally {
-      // On a dual-stack socket, IPv4 addresses are mapped (RFC 4291, 2.5.5.2)
-      const address = client.startsWith("::ffff:") ? client.slice(7) : client;
-      const method = escapeMethod(request.method);
-      const path = escapeTarget(target ?? "-"); // unknown if Host is invalid
-      // Deno does not reveal the version to a handler
-      const line = `${method} ${path} HTTP/1.1`;
-      log(`${address} - - [${timestamp()}] "${line}" ${status} -`);
-    }
+): Handler {
+  return (request, info) => {
+    const response = handler(request, info);
+    // On a dual-stack socket, IPv4 addresses are mapped (RFC 4291, 2.5.5.2)
+    const client = info.client.replace(/^::ffff:/, "");
+    const method = escapeMethod(request.method);
+    const target = escapeTarget(info.target ?? "-"); // unknown if Host is invalid
+    // Deno does not reveal the version to a handler
+    const line = `${method} ${target} HTTP/1.1`;
+    logger.info(
+      `${client} - - [${timestamp()}] "${line}" ${response.status} -`,
+    );
+    return response;
   };
 }
 

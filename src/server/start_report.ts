@@ -1,24 +1,6 @@
-// The start report: the addresses of the service, or why it cannot listen.
+// The start report: the addresses of the service.
 
 import { RESOURCE_PATH } from "../config.ts";
-
-/** Why Deno.serve failed and how to fix it, by the name of its error. */
-const REASONS: Record<string, string> = {
-  AddrInUse:
-    "another program uses the port\nStop that program, or choose another port with --port",
-  AddrNotAvailable:
-    "this machine has no such address\nChoose another address with --host, or omit it",
-  PermissionDenied:
-    "the system reserves that port for privileged users\nChoose port 1024 or higher with --port",
-};
-
-/** The service cannot listen. Its message has the reason and, if known, the fix. */
-export class ListenError extends Error {
-  constructor(cause: unknown, hostname: string, port: number) {
-    const reason = REASONS[cause instanceof Error ? cause.name : ""] ?? cause;
-    super(`Cannot listen on "${hostname}", port ${port}: ${reason}`);
-  }
-}
 
 /** Returns the lines of the start report of a listening server. */
 export function formatStartReport(

@@ -6,7 +6,7 @@ import { OLDEST_DENO } from "../../.tools/oldest_deno.ts";
 import { HELP } from "../../src/process/command_line.ts";
 import { CAPACITY_BYTES } from "../../src/log/line_writer.ts";
 import { MAX_LINE_BYTES } from "../../src/sensor/line_reader.ts";
-import { MEMORY_LIMIT_BYTES } from "../../src/server/recovery.ts";
+import { MEMORY_LIMIT_BYTES } from "../../src/server/memory.ts";
 import { Guide } from "../helpers/guide.ts";
 import { Program, programCommand } from "../helpers/program.ts";
 

@@ -7,9 +7,7 @@ import { preload, Program, WITH_FULL_STDERR } from "../helpers/program.ts";
 
 Deno.test("the program answers 500 and logs the stack if its handler fails", async () => {
   const flags = [preload(
-    `const { serve } = Deno;
-    const handler = () => { throw new TypeError("On fire"); };
-    Deno.serve = (options) => serve({ ...options, handler });`,
+    `Response.prototype.clone = () => { throw new TypeError("On fire"); };`,
   )];
   await using program = await Program.start([], { flags });
   const response = await get(program.url);
@@ -18,6 +16,7 @@ Deno.test("the program answers 500 and logs the stack if its handler fails", asy
   await program.stop();
   const log = program.lines.join("\n");
   assertMatch(log, /^ERROR .* On fire\nDEBUG .* On fire\n {4}at /);
+  assertMatch(log, /"GET \/datasensor HTTP\/1\.1" 500 -$/);
 });
 
 const COUNT = 500;

@@ -3,14 +3,24 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { HELP, VERSION } from "../../src/process/command_line.ts";
 import { type PROCESS, runProgram } from "../../src/program.ts";
-import { ListenError } from "../../src/server/start_report.ts";
+import { ListenError } from "../../src/server/listener.ts";
 import { delay, waitFor, within } from "../helpers/wait.ts";
 
-type RunServer = typeof PROCESS.runServer;
+type ServerArguments = ConstructorParameters<typeof PROCESS.Server>;
+
+/** What a server does until it is stopped. */
+type Serve = (
+  server: {
+    config: ServerArguments[0];
+    chain: ServerArguments[1];
+    logger: ServerArguments[2];
+  },
+  stop: AbortSignal,
+) => Promise<void>;
 
 /** Runs the program, and returns its exit code and what it wrote, in order. */
 async function run(args: string[], {
-  runServer = (() => Promise.resolve()) as RunServer,
+  serve = (() => Promise.resolve()) as Serve,
   input = "",
   isTerminal = false, // standard output; standard error is the opposite
   noColor = false,
@@ -36,7 +46,13 @@ async function run(args: string[], {
     stdout: createOutput("stdout", isTerminal),
     stderr: createOutput("stderr", !isTerminal),
     noColor,
-    runServer,
+    Server: class {
+      #server;
+      constructor(...[config, chain, logger]: ServerArguments) {
+        this.#server = { config, chain, logger };
+      }
+      run = (stop: AbortSignal) => serve(this.#server, stop);
+    },
     stopSignal,
     uncaughtErrorSignal: () => uncaught,
   } as unknown as typeof PROCESS;
@@ -57,19 +73,16 @@ const PRINTED: [args: string[], code: number, written: string][] = [
 
 for (const [args, code, written] of PRINTED) {
   Deno.test(`runProgram() answers ${args} and returns ${code}`, async () => {
-    const runServer = () => Promise.reject("The server runs");
-    assertEquals(await run(args, { runServer }), [code, written]);
+    const serve = () => Promise.reject("The server runs");
+    assertEquals(await run(args, { serve }), [code, written]);
   });
 }
 
 Deno.test("runProgram() returns 1 and says why if it cannot write what is asked for", async () => {
   const write = () => Promise.reject(new Error("No space left"));
   for (const [flag, text] of [["--help", HELP], ["--version", VERSION]]) {
-    assertEquals(await run([flag!], { write }), [
-      1,
-      `stdout: ${text}\n`,
-      "stderr: Cannot write to standard output: Error: No space left\n",
-    ]);
+    const written = [`stdout: ${text}\n`, "stderr: Error: No space left\n"];
+    assertEquals(await run([flag!], { write }), [1, ...written]);
   }
 });
 
@@ -83,7 +96,7 @@ const ERROR = new TypeError("On fire");
 const IN_USE = new ListenError(new Deno.errors.AddrInUse(), "::", 80);
 
 /** Returns a server that logs a line and then fails. */
-const failWith = (error: unknown): RunServer => (_config, _handler, logger) => {
+const failWith = (error: unknown): Serve => ({ logger }) => {
   logger.info("a line");
   return Promise.reject(error);
 };
@@ -98,7 +111,7 @@ const FAILURES: [flag: string, error: unknown, printed: string][] = [
 
 for (const [flag, error, printed] of FAILURES) {
   Deno.test(`runProgram() prints ${error} with ${flag} after the log and returns 1`, async () => {
-    const result = await run([flag], { runServer: failWith(error) });
+    const result = await run([flag], { serve: failWith(error) });
     assertEquals(result, [1, "stdout: a line\n", `stderr: ${printed}\n`]);
   });
 }
@@ -131,7 +144,7 @@ Deno.test("runProgram() waits until its log is written, and then its error", asy
   };
   await run(["--foo"], { write });
   assertEquals(events, ["begins", "ends"]);
-  await run([], { write, runServer: failWith(ERROR) });
+  await run([], { write, serve: failWith(ERROR) });
   assertEquals(events.slice(2), ["begins", "ends", "begins", "ends"]);
 });
 
@@ -139,22 +152,22 @@ Deno.test("runProgram() does not wait forever to write the log and errors", asyn
   const write = () => new Promise<never>(() => {});
   const results = await Promise.all([
     run(["--foo"], { write }),
-    run([], { write, runServer: failWith(ERROR) }),
+    run([], { write, serve: failWith(ERROR) }),
   ]);
   const lengths = results.map(([code, ...written]) => [code, written.length]);
   assertEquals(lengths, [[2, 1], [1, 2]]);
 });
 
 Deno.test("runProgram() returns 0 after a signal, and 1 after an uncaught error", async () => {
-  const runServer: RunServer = async (_config, _handler, logger, stop) => {
+  const serve: Serve = async ({ logger }, stop) => {
     await waitFor(() => stop.aborted);
     logger.info("stopped");
   };
   const stopSignal = () => AbortSignal.abort();
   const uncaught = AbortSignal.abort(ERROR);
   const stopped = "stdout: stopped\n";
-  assertEquals(await run([], { runServer, stopSignal }), [0, stopped]);
-  const failed = await run([], { runServer, uncaught });
+  assertEquals(await run([], { serve, stopSignal }), [0, stopped]);
+  const failed = await run([], { serve, uncaught });
   assertEquals(failed, [1, stopped, `stderr: ${ERROR.stack}\n`]);
 });
 
@@ -175,14 +188,14 @@ const LOGS: [args: string[], Parameters<typeof run>[1], log: string][] = [
 for (const [args, process, log] of LOGS) {
   const output = JSON.stringify(process);
   Deno.test(`runProgram() styles its log with [${args}] and ${output}`, async () => {
-    const runServer: RunServer = (_config, _handler, logger) => {
+    const serve: Serve = ({ logger }) => {
       logger.info("one");
       logger.warn("two");
       logger.error("three");
       logger.debug("four\n    at main.ts");
       return Promise.resolve();
     };
-    const result = await run(args, { ...process, runServer });
+    const result = await run(args, { ...process, serve });
     assertEquals(result, [0, `stdout: ${log}`]);
   });
 }
@@ -198,17 +211,18 @@ const SERVED: [args: string[], body: string, origin?: string][] = [
 
 for (const [args, body, origin = null] of SERVED) {
   Deno.test(`runProgram() serves ${body} with [${args}], and logs each request`, async () => {
-    const runServer: RunServer = async ({ hostname, port }, handler) => {
+    const serve: Serve = async ({ config: { hostname, port }, chain }) => {
       assertEquals([hostname, port], ["::1", 8000]);
       const request = new Request("http://board/datasensor?x=1");
-      const send = () => handler(request, "192.0.2.7");
+      const info = { client: "192.0.2.7", target: "/datasensor?x=1" };
+      const send = () => chain(request, info);
       await waitFor(() => send().ok); // for the input
       const response = send();
       const field = response.headers.get("access-control-allow-origin");
       assertEquals([await response.text(), field], [body, origin]);
     };
     const address = ["--host", "::1", "--port", "8000"];
-    const process = { runServer, input: "21.5\n" };
+    const process = { serve, input: "21.5\n" };
     const [code, ...log] = await run([...address, ...args], process);
     assertEquals(code, 0, `${log}`);
     const line = /192\.0\.2\.7 - .* "GET \/datasensor\?x=1 HTTP\/1\.1" 200 -\n/;

@@ -1,7 +1,9 @@
 // The resource: how each request is answered.
 
 import { assertEquals } from "@std/assert";
+import type { Logger } from "@std/log/logger";
 import { createHandler, type Handler } from "../../../src/http/handler.ts";
+import { Responses, withErrors } from "../../../src/http/responses.ts";
 import type { Reading, Sensor } from "../../../src/sensor/sensor.ts";
 
 const METHODS = "GET, HEAD, OPTIONS";
@@ -16,7 +18,7 @@ async function send(
   target?: string,
 ): Promise<Answer> {
   // `new Request` would reject some methods
-  const response = handle({ method } as Request, target);
+  const response = handle({ method } as Request, { client: "", target });
   const {
     "cache-control": caching,
     "x-content-type-options": sniffing,
@@ -91,7 +93,7 @@ for (const cors of [false, true]) {
   for (const [methods, targets, answer] of REQUESTS) {
     for (const target of targets) {
       Deno.test(`createHandler() answers ${methods} of "${target}" with ${answer[0]}${flag}`, async () => {
-        const handler = createHandler(() => READING, cors);
+        const handler = createHandler(() => READING, new Responses(cors));
         for (const method of methods) {
           assertEquals(await send(handler, method, target), expected(answer));
         }
@@ -101,7 +103,7 @@ for (const cors of [false, true]) {
 
   Deno.test(`createHandler() answers 503 while there is no reading${flag}`, async () => {
     let current: ReturnType<Sensor> = READING;
-    const handler = createHandler(() => current, cors);
+    const handler = createHandler(() => current, new Responses(cors));
     const get = () => send(handler, "GET", "/datasensor");
     assertEquals(await get(), expected(OK));
     current = "No reading yet";
@@ -122,7 +124,7 @@ Deno.test("createHandler() serves each reading with its time, and serializes it 
     },
     time: new Date("2026-11-20T17:14:00Z"),
   };
-  const handler = createHandler(() => reading, false);
+  const handler = createHandler(() => reading, new Responses(false));
   const get = () => send(handler, "GET", "/datasensor");
   const time = { "last-modified": "Fri, 20 Nov 2026 17:14:00 GMT" };
   const first: Answer = [200, "1", { ...JSON_TYPE, ...time }];
@@ -130,4 +132,25 @@ Deno.test("createHandler() serves each reading with its time, and serializes it 
   reading = { json: "22", time: new Date("2026-11-21T17:14:09.999Z") };
   const later = { "last-modified": "Sat, 21 Nov 2026 17:14:09 GMT" };
   assertEquals(await get(), [200, "22", { ...JSON_TYPE, ...later }]);
+});
+
+Deno.test("withErrors() answers 500 without details, and logs the error and its stack", async () => {
+  const log: unknown[] = [];
+  const write = (message: unknown) => log.push(message);
+  const logger = { error: write, debug: write } as unknown as Logger;
+  const detail = "The sensor data is not available at the moment";
+  const failed = problem(500, "Internal Server Error", detail);
+  const error = new TypeError("On fire");
+  for (const thrown of [error, "on fire"]) {
+    const handler = withErrors(
+      () => {
+        throw thrown;
+      },
+      new Responses(false),
+      logger,
+    );
+    assertEquals(await send(handler, "GET", "/datasensor"), failed);
+  }
+  const message = "The handler failed: ";
+  assertEquals(log, [`${message}${error}`, error.stack, `${message}on fire`]);
 });

@@ -1,295 +1,300 @@
-// The server's failures, memory and stop, with a fake clock and Deno.serve.
+// The server's failures, memory and stop, with a simulated system: what clients, the
+// operator and the port see.
 
 import { assert, assertEquals } from "@std/assert";
 import type { Logger } from "@std/log/logger";
 import { DEFAULTS } from "../../../src/config.ts";
-import { RUNTIME } from "../../../src/server/recovery.ts";
-import { runServer } from "../../../src/server/server.ts";
-import { delay, within } from "../../helpers/wait.ts";
+import type { RUNTIME } from "../../../src/server/listener.ts";
+import { Server } from "../../../src/server/server.ts";
 
 const EMFILE = new Error("Too many open files (os error 24)");
-const IN_USE = new Deno.errors.AddrInUse(); // thrown by Deno.serve
+const INFO = { remoteAddr: {} } as Deno.ServeHandlerInfo<Deno.NetAddr>;
 
-/**
- * What happens while the server listens, or tries to: an error, a memory check (the
- * size of the process in MB), or the server ends by itself.
- */
-type Happening = Error | number | "end";
+type ServeOptions = Deno.ServeTcpOptions & Deno.ServeInit<Deno.NetAddr>;
 
-type ServeOptions = Deno.ServeTcpOptions & Deno.ServeInit;
+/** A system with a server, its port and a clock. */
+class System {
+  readonly log: string[] = [];
+  /** What happens to clients that connect: how long, in ms, so far. */
+  readonly clients = { answered: 0, waiting: 0, refused: 0 };
+  /** What the system offers. */
+  megabytes = 60;
+  isPortTaken = false;
+  canHoldPort = true;
+  /** What the server has. */
+  options!: ServeOptions; // of the last Deno.serve
+  connections = 0;
+  isRunning = true;
+  readonly #stop = new AbortController();
+  readonly #timers: { at: number; wake: () => void }[] = [];
+  #finished = Promise.withResolvers<void>();
+  #port: keyof System["clients"] = "refused";
+  #now = 0;
 
-const UPTIME_MS = 979; // before an error; the pauses after it make it a second
+  /** Starts a server with ten connections. */
+  static async start(init: Partial<System> = {}): Promise<System> {
+    const system = Object.assign(new System(), init);
+    const write = (line: string) => system.log.push(line);
+    const logger = { info() {}, warn: write, error: write, debug: write };
+    const server = new Server(
+      { ...DEFAULTS, hostname: "localhost", port: 0 },
+      ({ url }) => {
+        if (!url) throw new TypeError("On fire");
+        return new Response();
+      },
+      logger as unknown as Logger,
+      system.#runtime as unknown as typeof RUNTIME,
+    );
+    server.run(system.#stop.signal).then(() => system.isRunning = false);
+    assertEquals(system.options.port, 0);
+    system.connections = 10;
+    await system.pass(0);
+    return system;
+  }
 
-/**
- * Runs a server in a simulated process through all that happens, then stops it.
- *
- * @returns What it did and logged, in order.
- */
-async function simulate(
-  happenings: Happening[] = [],
-  {
-    cors = false,
-    size = 60,
-    canHold = true,
-    stopError = undefined as Error | undefined, // accept fails while it stops
-    stopAfter = "", // the event at which it is stopped
-    stopSize = 0, // to which it grows while it stops
-    onServe = (_options: ServeOptions, _pass: (ms: number) => void): void => {},
-  } = {},
-) {
-  const events: string[] = [];
-  const log: string[] = [];
-  const checks: (() => void)[] = []; // each begins a memory check
-  const stop = new AbortController();
-  let now = 0;
+  #runtime = {
+    serve: (options: ServeOptions) => {
+      if (this.isPortTaken) throw new Deno.errors.AddrInUse();
+      assertEquals(this.#port, "refused", "The port is open or held");
+      this.options = options;
+      const finished = this.#finished = Promise.withResolvers<void>();
+      let isShutDown = false;
+      options.signal!.onabort = () => {
+        if (isShutDown) this.log.push("BadResource"); // which Deno would throw
+        this.connections = 0;
+        if (this.#port === "answered") this.#port = "refused";
+        finished.resolve();
+      };
+      this.#port = "answered";
+      const shutdown = () => {
+        isShutDown = true;
+        this.#port = "refused";
+        if (this.connections === 0) finished.resolve();
+      };
+      const addr = { hostname: "127.0.0.1", port: 5000 };
+      return { addr, finished: finished.promise, shutdown };
+    },
+    listen: ({ hostname, port, tcpBacklog }: Deno.TcpListenOptions) => {
+      assertEquals([hostname, port, tcpBacklog], ["127.0.0.1", 5000, 0]);
+      assertEquals(this.#port, "refused", "The port is open or held");
+      if (!this.canHoldPort) throw EMFILE;
+      this.#port = "waiting";
+      return { [Symbol.dispose]: () => this.#port = "refused" };
+    },
+    delay: (ms: number) =>
+      new Promise<void>((wake) =>
+        this.#timers.push({ at: this.#now + ms, wake })
+      ),
+    now: () => this.#now,
+    residentBytes: () => this.megabytes * 1e6,
+  };
 
-  /** Lets the next thing happen to a server. */
-  async function proceed(
-    server: PromiseWithResolvers<void>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    await delay(0);
-    if (signal.aborted) return;
-    const next = happenings.shift();
-    if (next === undefined) stop.abort();
-    else if (next === "end") server.resolve();
-    else if (next instanceof Error) {
-      now += UPTIME_MS;
-      server.reject(next);
-    } else {
-      size = next;
-      for (const check of checks.splice(0)) check();
-      proceed(server, signal);
+  /** Lets time pass, in ms. */
+  async pass(milliseconds: number): Promise<void> {
+    const end = this.#now + milliseconds;
+    while (true) {
+      // Runs what the last timer has woken: no chain of promises is longer
+      for (let turns = 0; turns < 20; turns++) await null;
+      const [next] = this.#timers.sort((a, b) => a.at - b.at);
+      const until = Math.min(next?.at ?? end, end);
+      this.clients[this.#port] += until - this.#now;
+      this.#now = until;
+      if (!next || next.at > end) return;
+      this.#timers.shift()!.wake();
     }
   }
 
-  function serve(options: ServeOptions) {
-    if (happenings[0] === IN_USE) throw happenings.shift();
-    events.push(`listen on ${options.port}`);
-    onServe(options, (ms) => now += ms);
-    const signal = options.signal!;
-    signal.onabort = () => events.push("close");
-    const server = Promise.withResolvers<void>();
-    proceed(server, signal);
-    return {
-      addr: { hostname: "127.0.0.1", port: 5000 },
-      finished: server.promise,
-      shutdown() {
-        signal.onabort = () => events.push("BadResource"); // as Deno.serve throws
-        if (stopSize) {
-          size = stopSize;
-          for (const check of checks.splice(0)) check();
-        } else if (stopError) server.reject(stopError);
-        else server.resolve();
-      },
-    };
+  /** Makes accept fail, or the server end without a reason. */
+  fail(error?: Error): void {
+    this.#port = "refused";
+    if (error) this.#finished.reject(error);
+    else this.#finished.resolve();
   }
 
-  const runtime = {
-    serve,
-    listen({ hostname, port, tcpBacklog }: Deno.TcpListenOptions) {
-      if (!canHold) throw EMFILE;
-      events.push(`hold ${hostname}:${port} with backlog ${tcpBacklog}`);
-      return { [Symbol.dispose]: () => events.push("release") };
-    },
-    async delay(milliseconds: number) {
-      now += milliseconds;
-      await delay(0);
-      const event = `${milliseconds} ms`;
-      events.push(event);
-      if (event === stopAfter) stop.abort();
-    },
-    async untilMemoryCheck() {
-      await new Promise<void>((resolve) => checks.push(resolve));
-      events.push(`${size} MB`);
-    },
-    now: () => now,
-    residentBytes: () => size * 1e6,
-  } as unknown as typeof RUNTIME;
-  const write = (line: string) => log.push(line);
-  const running = runServer(
-    { ...DEFAULTS, hostname: "localhost", port: 0, cors },
-    () => new Response(),
-    { info() {}, warn: write, error: write, debug: write } as unknown as Logger,
-    stop.signal,
-    runtime,
-  );
-  await within(running, () => `still running: ${events.slice(-9)}`);
-  return { events, log };
+  /** Fails as soon as it listens again, for some seconds. */
+  async failFor(seconds: number): Promise<void> {
+    for (const end = this.#now + 1000 * seconds; this.#now < end;) {
+      if (this.#port === "answered") this.fail(EMFILE);
+      await this.pass(500);
+    }
+  }
+
+  /** Sends a request, and returns what happens to its connection. */
+  request(): string | null {
+    const request = { url: "http://board/", headers: new Headers() } as Request;
+    const response = this.options.handler(request, INFO) as Response;
+    return response.headers.get("connection");
+  }
+
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  /** Asserts that it serves on the port that it had, and keeps nothing. */
+  assertServes(...log: string[]): void {
+    assertEquals([this.options.hostname, this.options.port], [
+      "127.0.0.1",
+      5000,
+    ]);
+    assertEquals([this.#port, this.connections], ["answered", 0]);
+    assert(this.#timers.length < 5, `${this.#timers.length} timers`);
+    assertEquals(this.log, log);
+  }
 }
-
-const ERROR = new TypeError("The sensor is on fire");
-
-Deno.test("runServer() hides a handler's error from the client", async () => {
-  for (const cors of [true, false]) {
-    let response = new Response();
-    await simulate([], {
-      cors,
-      onServe: ({ onError }) => response = onError!(ERROR) as Response,
-    });
-    const { status, headers } = response;
-    assertEquals(headers.get("content-type"), "application/problem+json");
-    assertEquals(headers.has("access-control-allow-origin"), cors);
-    assertEquals([status, await response.json()], [500, {
-      type: "about:blank",
-      title: "Internal Server Error",
-      status: 500,
-      detail: "The sensor data is not available at the moment",
-    }]);
-  }
-});
-
-Deno.test("runServer() logs a handler's error and its stack", async () => {
-  const { log } = await simulate([], {
-    onServe({ onError }) {
-      onError!(ERROR);
-      onError!("on fire");
-    },
-  });
-  const message = "The handler failed: ";
-  assertEquals(log, [`${message}${ERROR}`, ERROR.stack, `${message}on fire`]);
-});
 
 const closed = (reason: string | Error) =>
   `Closed all connections to recover from "${reason}"`;
 const CLOSED = closed(EMFILE);
 const CLOSING = "Connections are no longer kept alive";
+const KEEPING = "Connections are kept alive again";
 const TAKEN =
   'Cannot listen on "127.0.0.1", port 5000: another program uses the port';
-const again = (seconds: string) => `Listening again after ${seconds} s`;
+const TOO_LARGE = closed("Error: Too much memory in use");
 
-const HOLD = "hold 127.0.0.1:5000 with backlog 0";
-const RELEASE = [HOLD, "20 ms", "close", "1 ms", "release"];
-const LISTEN = "listen on 5000"; // the port that it had before
-
-Deno.test("runServer() answers the last client before it closes all connections and listens again, on the same port", async () => {
-  const { events, log } = await simulate(Array(6).fill(EMFILE));
-  const cycles = Array(6).fill([...RELEASE, LISTEN]);
-  assertEquals(events, ["listen on 0", ...cycles.flat()]);
-  assertEquals(log, [CLOSED, CLOSING]);
+Deno.test("Server answers the last client before it closes all connections and listens again", async () => {
+  const system = await System.start();
+  system.fail(EMFILE);
+  await system.pass(5);
+  assertEquals(system.connections, 10);
+  await system.pass(495);
+  system.assertServes(CLOSED, CLOSING);
+  assertEquals(system.clients.refused, 0);
 });
 
-Deno.test("runServer() listens again even if it cannot hold the port", async () => {
-  const { events } = await simulate([EMFILE], { canHold: false });
-  assertEquals(events, ["listen on 0", "20 ms", "close", "1 ms", LISTEN]);
+Deno.test("Server listens again even if it cannot make clients wait", async () => {
+  const system = await System.start({ canHoldPort: false });
+  system.fail(EMFILE);
+  await system.pass(500);
+  system.assertServes(CLOSED, CLOSING);
 });
 
-Deno.test("runServer() listens again if the server ends without being stopped", async () => {
-  const { events, log } = await simulate(["end"]);
-  assertEquals(events.at(-1), LISTEN);
-  assertEquals(log, [closed("Error: The server has ended"), CLOSING]);
+Deno.test("Server listens again if Deno.serve ends without being stopped", async () => {
+  const system = await System.start();
+  system.fail();
+  await system.pass(500);
+  system.assertServes(closed("Error: The server has ended"), CLOSING);
 });
 
-Deno.test("runServer() logs why it cannot listen, and when it listens again", async () => {
-  const { events, log } = await simulate([EMFILE, ...Array(25).fill(IN_USE)]);
-  const retries = Array(25).fill("200 ms");
-  assertEquals(events, ["listen on 0", ...RELEASE, ...retries, LISTEN]);
-  assertEquals(log, [CLOSED, CLOSING, TAKEN, again("5.0")]);
+Deno.test("Server logs why it cannot listen once a minute, and when it can again", async () => {
+  const system = await System.start();
+  for (let outage = 0; outage < 2; outage++) {
+    system.isPortTaken = true;
+    system.fail(EMFILE);
+    await system.pass(130_000);
+    system.isPortTaken = false;
+    await system.pass(1000);
+  }
+  const [again, ...others] = system.log.filter((line) => /again/.test(line));
+  assert(/^Listening again after 130\.\d s$/.test(again!), again);
+  assertEquals(others, [again]);
+  const outage = [CLOSED, TAKEN, TAKEN, TAKEN, again!];
+  system.assertServes(...outage.toSpliced(1, 0, CLOSING), ...outage);
 });
 
-Deno.test("runServer() repeats a reason once a minute", async () => {
-  const { log } = await simulate([EMFILE, ...Array(650).fill(IN_USE)]);
-  assertEquals(log, [CLOSED, CLOSING, TAKEN, TAKEN, TAKEN, again("130.0")]);
-  const flood = await simulate(Array(121).fill(EMFILE));
-  assertEquals(flood.log, [CLOSED, CLOSING, CLOSED, CLOSED]);
-});
-
-Deno.test("runServer() logs each reason at once, and why it cannot listen in each outage", async () => {
+Deno.test("Server logs each new failure at once, and the same one once a minute", async () => {
+  const system = await System.start();
+  await system.failFor(121);
   const other = new Error("Software caused connection abort (os error 103)");
-  const outage = [EMFILE, IN_USE, other];
-  const { log } = await simulate([...outage, ...outage]);
-  const taken = [TAKEN, again("0.2")];
-  assertEquals(log, [CLOSED, CLOSING, ...taken, closed(other), ...taken]);
+  system.fail(other);
+  await system.pass(1000);
+  system.assertServes(CLOSED, CLOSING, CLOSED, CLOSED, closed(other));
 });
 
-Deno.test("runServer() accepts fewer clients at once, and keeps none of them, after accept has failed", async () => {
-  const answers: unknown[] = [];
-  await simulate([EMFILE], {
-    onServe({ tcpBacklog, handler, onError }) {
-      const info = { remoteAddr: {} } as Deno.ServeHandlerInfo;
-      const responses = [handler({} as Request, info), onError!(ERROR)];
-      const fields = (responses as Response[])
-        .map(({ headers }) => headers.get("connection"));
-      answers.push([tcpBacklog, ...fields]);
-    },
-  });
-  assertEquals(answers, [[undefined, null, null], [16, "close", "close"]]);
-});
-
-Deno.test("runServer() keeps connections alive again ten minutes after accept last failed", async () => {
-  const fields: unknown[] = [];
-  const { log } = await simulate([EMFILE, EMFILE, EMFILE], {
-    onServe({ handler }, pass) {
-      const info = { remoteAddr: {} } as Deno.ServeHandlerInfo;
-      const request = () => {
-        const { headers } = handler({} as Request, info) as Response;
-        fields.push(headers.get("connection"));
-      };
-      request();
-      pass(599_900); // the pauses before it listens again take less than 100 ms
-      request();
-      pass(100);
-      if (fields.length > 6) request();
-    },
-  });
-  const closing = Array(6).fill("close");
-  assertEquals(fields, [null, null, ...closing, null]);
-  const back = "Connections are kept alive again";
-  assertEquals(log, [CLOSED, CLOSING, CLOSED, CLOSED, back]);
-});
-
-Deno.test("runServer() closes all connections when the process grows too large", async () => {
-  const { events, log } = await simulate([90, 144, 145, 90, 144]);
-  assertEquals(events, [
-    ...["listen on 0", "90 MB", "144 MB", "145 MB"],
-    ...["close", "1 ms", HOLD, "500 ms", "1 ms", "release"],
-    ...[LISTEN, "90 MB", "144 MB"],
+Deno.test("Server keeps no connection alive until ten minutes after accept last failed", async () => {
+  const system = await System.start();
+  assertEquals([system.request(), system.options.tcpBacklog], [
+    null,
+    undefined,
   ]);
-  assertEquals(log, [closed("Error: Too much memory in use")]);
+  system.fail(EMFILE);
+  await system.pass(300_000);
+  assert(system.options.tcpBacklog! < 20, "A burst takes all descriptors");
+  system.fail(EMFILE);
+  await system.pass(599_000);
+  assertEquals(system.request(), "close");
+  await system.pass(2000);
+  assertEquals([system.request(), system.request()], [null, null]);
+  system.assertServes(CLOSED, CLOSING, CLOSED, KEEPING);
+  system.fail(EMFILE);
+  await system.pass(500);
+  assertEquals(system.request(), "close");
+  system.assertServes(CLOSED, CLOSING, CLOSED, KEEPING, CLOSED, CLOSING);
 });
 
-Deno.test("runServer() notices growth before its second memory check", async () => {
-  const { events } = await simulate([900, 90]);
-  assertEquals(events.slice(0, 3), ["listen on 0", "900 MB", "close"]);
+Deno.test("Server answers and logs an error of its chain, without telling the client", async () => {
+  const system = await System.start();
+  const response = await system.options.onError!(new TypeError("On fire"));
+  assertEquals([response.status, await response.text()], [500, ""]);
+  assertEquals(system.log, ["The server failed: TypeError: On fire"]);
 });
 
-Deno.test("runServer() raises the memory limit if closing connections frees no memory", async () => {
-  const { events } = await simulate([90, 300, 250, 314, 315, 300, 90]);
-  const closedAt = events.join(" ").match(/\d+(?= MB close)/g);
-  assertEquals(closedAt, ["300", "315"]);
+Deno.test("Server closes all connections soon after the process grew too large", async () => {
+  const system = await System.start();
+  system.megabytes = 144;
+  await system.pass(5000);
+  assertEquals(system.connections, 10);
+  system.megabytes = 145;
+  await system.pass(500);
+  assertEquals(system.connections, 0);
+  system.megabytes = 60;
+  await system.pass(1000);
+  assert(system.clients.refused < 5, `${system.clients.refused} ms`);
+  assertEquals(system.request(), null);
+  system.assertServes(TOO_LARGE);
 });
 
-Deno.test("runServer() runs only one memory check after it listens again", async () => {
-  const { events } = await simulate([EMFILE, 91, 92]);
-  // The check of the closed server ends with the first size
-  assertEquals(events.slice(-4), [LISTEN, "91 MB", "91 MB", "92 MB"]);
+Deno.test("Server raises its memory limit if closing connections frees no memory", async () => {
+  const system = await System.start({ megabytes: 300 });
+  await system.pass(5000);
+  assertEquals(system.connections, 10);
+  system.megabytes = 250;
+  await system.pass(1000);
+  system.megabytes = 314;
+  await system.pass(5000);
+  assertEquals(system.connections, 10);
+  system.megabytes = 315;
+  await system.pass(5000);
+  system.assertServes(TOO_LARGE);
 });
 
-Deno.test("runServer() checks its memory several times a second", async () => {
-  const start = performance.now();
-  await RUNTIME.untilMemoryCheck();
-  const duration = performance.now() - start;
-  assert(duration < 1000, `It took ${duration} ms`);
-});
-
-Deno.test("runServer() warns that it cannot measure memory", async () => {
-  const { log } = await simulate([], { size: 0 });
+Deno.test("Server warns that it cannot measure memory", async () => {
+  const { log } = await System.start({ megabytes: 0 });
   const warning = "Memory is not limited: it cannot be measured without /proc";
   assertEquals(log, [warning]);
 });
 
-Deno.test("runServer() lets running requests finish if accept fails while it stops", async () => {
-  const { events, log } = await simulate([], { stopError: EMFILE });
-  assertEquals(events, ["listen on 0", "1800 ms"]);
-  assertEquals(log, []);
-});
+/** What happens while requests run after a stop, and for how long they may, in ms. */
+const STOPS: [what: string, happen: (system: System) => void, ms: number][] = [
+  ["", () => {}, 1800],
+  [" if accept fails", (system) => system.fail(EMFILE), 1800],
+  [
+    " unless too much memory is in use",
+    (system) => system.megabytes = 900,
+    200,
+  ],
+];
 
-Deno.test("runServer() does not shut down a server that has failed", async () => {
-  const { events } = await simulate([EMFILE], { stopAfter: "20 ms" });
-  assertEquals(events, ["listen on 0", HOLD, "20 ms", "close", "1800 ms"]);
-});
+for (const [what, happen, milliseconds] of STOPS) {
+  Deno.test(`Server lets running requests finish${what}, but not forever`, async () => {
+    const system = await System.start();
+    system.stop();
+    happen(system);
+    await system.pass(milliseconds - 100);
+    assertEquals([system.isRunning, system.connections], [true, 10]);
+    await system.pass(200);
+    assertEquals([system.isRunning, system.log], [false, []]);
+  });
+}
 
-Deno.test("runServer() ends at once if the process grows too large while it stops", async () => {
-  const { events } = await simulate([], { stopSize: 900 });
-  assertEquals(events, ["listen on 0", "900 MB"]);
+Deno.test("Server stops at once without running requests, and while it recovers", async () => {
+  for (const isFailing of [false, true]) {
+    const system = await System.start();
+    if (isFailing) system.fail(EMFILE);
+    await system.pass(1);
+    system.connections = 0;
+    system.stop();
+    await system.pass(500);
+    assertEquals(system.isRunning, false);
+    assert(!system.log.includes("BadResource"));
+  }
 });

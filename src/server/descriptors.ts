@@ -1,0 +1,49 @@
+// What happens when file descriptors run out: each connection takes one.
+
+import type { Logger } from "@std/log/logger";
+import { close, holdPort, type Listener, type Runtime } from "./listener.ts";
+
+const LAST_RESPONSE_MS = 20; // to answer the client that took the last descriptor
+const SAVING_MS = 600_000; // how long they are saved, as they may run out again
+const SAVING_BACKLOG = 16; // a burst of waiting clients must not take all of them
+
+/** Saves descriptors for ten minutes after they last ran out. */
+export class Descriptors {
+  #isSaving = false;
+  #ranOutAt = 0;
+
+  constructor(
+    private readonly logger: Logger,
+    private readonly runtime: Runtime,
+  ) {}
+
+  /** How many clients may wait to be accepted. */
+  get backlog(): number | undefined {
+    return this.#isSaving ? SAVING_BACKLOG : undefined; // Deno's default
+  }
+
+  /** Has an HTTP/1 connection closed after its response while descriptors are saved. */
+  finish(response: Response): Response {
+    if (!this.#isSaving) return response;
+    this.#isSaving = this.runtime.now() - this.#ranOutAt < SAVING_MS;
+    if (this.#isSaving) response.headers.set("connection", "close");
+    else this.logger.warn("Connections are kept alive again");
+    return response;
+  }
+
+  /** Begins to save them, or goes on. */
+  save(): void {
+    if (!this.#isSaving) {
+      this.logger.warn("Connections are no longer kept alive");
+    }
+    this.#isSaving = true;
+    this.#ranOutAt = this.runtime.now();
+  }
+}
+
+/** Closes all connections after accept has failed, which has closed the port. */
+export async function releaseDescriptors(listener: Listener, runtime: Runtime) {
+  using _ = holdPort(listener, runtime);
+  await runtime.delay(LAST_RESPONSE_MS);
+  await close(listener, runtime);
+}
