@@ -35,8 +35,17 @@ export function preload(code: string): string {
   return `--preload=data:text/javascript,${encodeURIComponent(code)}`;
 }
 
-/** Runs a command with as few descriptors as on a board. */
-export const WITH_48_FILES = ["sh", "-c", 'ulimit -n 48; exec "$@"', "sh"];
+const UNIT = ".board/package/usr/lib/systemd/system/datasensor.service";
+
+/** How many files the unit allows the program to open. */
+export const OPEN_FILES = Number(
+  (await Deno.readTextFile(UNIT)).match(/LimitNOFILE=(\d+)/)![1],
+);
+
+/** Runs a command with as few open files as the unit. */
+export const WITH_OPEN_FILES = [
+  ...["sh", "-c", `ulimit -n ${OPEN_FILES}; exec "$@"`, "sh"],
+];
 
 /**
  * Returns a command that runs another one with a descriptor that does not block, as

@@ -6,6 +6,7 @@ import {
   type Fields,
   flood,
   Http2Connection,
+  NO_WINDOW,
   request,
 } from "../helpers/http2.ts";
 import {
@@ -15,7 +16,7 @@ import {
   testUnless,
 } from "../helpers/machine.ts";
 import { output } from "../helpers/process.ts";
-import { Program, WITH_48_FILES } from "../helpers/program.ts";
+import { Program, WITH_OPEN_FILES } from "../helpers/program.ts";
 
 /** Returns the part of a line about the request and the response. */
 const summary = (line: string) => line.replace(/^127\.0\.0\.1 - .*?\] /, "");
@@ -69,7 +70,7 @@ testUnless(
   await missingFile("/proc/self/status"),
   "the program closes all connections when they take too much memory, and recovers",
   async () => {
-    await using program = await Program.start([], { wrap: WITH_48_FILES });
+    await using program = await Program.start([], { wrap: WITH_OPEN_FILES });
     await flood(program.port, "GET", 6000);
     const end = performance.now();
     await program.waitForAnswer();
@@ -83,6 +84,27 @@ testUnless(
     ]);
   },
 );
+
+Deno.test("the program keeps a long reading once, however many responses are never read", async () => {
+  const options = { hasInput: true };
+  await using program = await Program.start(["--stdin"], options);
+  const reading = "x".repeat(60_000);
+  await program.write(`${reading}\n`);
+  await program.waitForAnswer(`"${reading}"`);
+  const before = program.lines.length;
+  using held = new DisposableStack();
+  for (let count = 0; count < 20; count++) {
+    const opened = await Http2Connection.open(program.port, NO_WINDOW);
+    const connection = held.use(opened);
+    const requests = Array.from({ length: 200 }, (_, i) => request(2 * i + 1));
+    await connection.send(...requests);
+  }
+  await program.waitForLines(before + 4000);
+  const memory = await residentMemory(program.pid, "VmHWM");
+  assert(memory < 144, `It took ${memory} MB`); // copies would take 240 MB more
+  await program.stop();
+  assertEquals(program.stdout.match(/WARN.*/g), null);
+});
 
 Deno.test("the program logs each of 20,000 HTTP/2 requests that arrive at once", async () => {
   await using program = await Program.start();

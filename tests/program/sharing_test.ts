@@ -1,73 +1,136 @@
-// Clients that share a small number of open files, as on a board: none is shut out
-// by others that keep their connections.
+// Clients that share the open files of the unit: crowds that come at once, pollers
+// that keep their connections, and holders of idle ones. None shuts out the others.
 
-import { assert } from "@std/assert";
-import { exchange, get, LAST_GET, open, receive } from "../helpers/network.ts";
-import { Program, WITH_48_FILES } from "../helpers/program.ts";
+import { assert, assertEquals } from "@std/assert";
+import {
+  exchange,
+  GET,
+  LAST_GET,
+  open,
+  receive,
+  send,
+} from "../helpers/network.ts";
+import { OPEN_FILES, Program, WITH_OPEN_FILES } from "../helpers/program.ts";
 import { delay } from "../helpers/wait.ts";
 
-/** Requests the data once a second, and returns how many requests are lost. */
-async function poll(url: string): Promise<number> {
-  using client = Deno.createHttpClient({}); // keeps its own connection
-  const request = async () => (await get(url, { client })).text();
-  let lost = 0;
-  for (let second = 0; second < 5; second++) {
-    const end = delay(1000);
-    const answer = await request().catch(request).catch(request).catch(() =>
-      ""
-    );
-    if (answer !== '"Sensor data"') lost++;
-    await end;
+const ANSWER = '"Sensor data"';
+const isAnswer = (text: string) => text.endsWith(ANSWER);
+
+/** How long a client may wait: longer than the second after which it tries again. */
+const WAIT_LIMIT_MS = 3000;
+
+/** A client with its own connection, which it opens again when it is lost. */
+class Client implements Disposable {
+  opened = 0; // connections
+  lost = 0; // requests
+  #connection: Deno.Conn | undefined;
+
+  /** Sends a request up to three times, until it is answered. */
+  async request(port: number): Promise<void> {
+    for (let attempts = 0; attempts < 3; attempts++) {
+      try {
+        if (!this.#connection) {
+          this.#connection = await Deno.connect({ port });
+          this.opened++;
+        }
+        await send(this.#connection, GET);
+        const response = await receive(this.#connection, isAnswer);
+        if (response.includes("connection: close")) this[Symbol.dispose]();
+        if (isAnswer(response)) return;
+      } catch {
+        // It is refused or reset
+      }
+      this[Symbol.dispose]();
+    }
+    this.lost++;
   }
-  return lost;
+
+  [Symbol.dispose](): void {
+    this.#connection?.close();
+    this.#connection = undefined;
+  }
 }
 
-for (const count of [30, 100]) {
-  Deno.test(`the program answers ${count} clients that poll it over connections kept alive`, async () => {
-    await using program = await Program.start([], { wrap: WITH_48_FILES });
-    const polls = Array.from({ length: count }, async (_, index) => {
-      await delay(1000 * index / count);
-      return await poll(program.url);
-    });
-    const lost = (await Promise.all(polls)).reduce((a, b) => a + b);
-    assert(lost <= 2, `${lost} requests are lost`);
+/** Creates clients, and disposes of them after a test. */
+function createClients(count: number, stack: DisposableStack): Client[] {
+  return Array.from({ length: count }, () => stack.use(new Client()));
+}
+
+for (const stays of [false, true]) {
+  const how = stays ? "keep their connections" : "close them at once";
+  Deno.test(`the program answers each of 60 clients that come at once, and ${how}`, async () => {
+    await using program = await Program.start([], { wrap: WITH_OPEN_FILES });
+    for (let burst = 0; burst < 3; burst++) {
+      using stack = new DisposableStack();
+      const waits = createClients(60, stack).map(async (client) => {
+        const start = performance.now();
+        await client.request(program.port);
+        const wait = performance.now() - start;
+        assert(wait < WAIT_LIMIT_MS, `A client waited for ${wait} ms`);
+        if (!stays) client[Symbol.dispose]();
+        return client.lost;
+      });
+      assertEquals(await Promise.all(waits), Array(60).fill(0));
+    }
+    await program.stop();
+    assertEquals(program.stdout.match(/WARN.*/g), null);
   });
 }
 
+/** Asks once a second for five seconds. Returns lost requests and opened connections. */
+async function poll(port: number, count: number) {
+  using stack = new DisposableStack();
+  const clients = createClients(count, stack);
+  await Promise.all(clients.map(async (client, index) => {
+    await delay(1000 * index / count);
+    for (let second = 0; second < 5; second++) {
+      await Promise.all([delay(1000), client.request(port)]);
+    }
+  }));
+  return {
+    lost: clients.reduce((sum, { lost }) => sum + lost, 0),
+    opened: clients.reduce((sum, { opened }) => sum + opened, 0),
+  };
+}
+
+Deno.test("the program keeps the connection of each client that polls it", async () => {
+  await using program = await Program.start([], { wrap: WITH_OPEN_FILES });
+  const opened = OPEN_FILES - 40; // the program itself opens about 25
+  assertEquals(await poll(program.port, opened), { lost: 0, opened });
+});
+
+Deno.test("the program answers more polling clients than it has open files", async () => {
+  await using program = await Program.start([], { wrap: WITH_OPEN_FILES });
+  const { lost } = await poll(program.port, 2 * OPEN_FILES);
+  assert(lost <= 2, `${lost} requests are lost`);
+});
+
+const HOLDERS = OPEN_FILES + 10;
 const NEW_CLIENTS = 20;
 
-/** Clients that hold connections, and how many of the new ones are answered. */
-const HOLDERS: [count: number, answered: number][] = [
-  [22, NEW_CLIENTS],
-  [23, NEW_CLIENTS],
-  [24, NEW_CLIENTS * 0.6],
-  [40, NEW_CLIENTS * 0.6],
-];
-
-for (const [count, wanted] of HOLDERS) {
-  Deno.test(`the program answers new clients while ${count} hold idle connections`, async () => {
-    await using program = await Program.start([], { wrap: WITH_48_FILES });
-    let isOver = false;
-    const { promise: end, resolve: stop } = Promise.withResolvers<void>();
-    const holders = Array.from({ length: count }, async () => {
-      while (!isOver) {
-        try {
-          using connection = await open(program.port, "");
-          await Promise.race([receive(connection), end]); // or it is closed
-        } catch {
-          await delay(1); // it is refused or reset
-        }
+Deno.test(`the program answers new clients while ${HOLDERS} hold idle connections`, async () => {
+  await using program = await Program.start([], { wrap: WITH_OPEN_FILES });
+  let isOver = false;
+  const { promise: end, resolve: stop } = Promise.withResolvers<void>();
+  const holders = Array.from({ length: HOLDERS }, async () => {
+    while (!isOver) {
+      try {
+        using connection = await open(program.port, "");
+        await Promise.race([receive(connection), end]); // or it is closed
+      } catch {
+        await delay(1); // it is refused or reset
       }
-    });
-    let answered = 0;
-    for (let client = 0; client < NEW_CLIENTS; client++) {
-      await delay(300);
-      const response = await exchange(program.port, LAST_GET).catch(() => "");
-      if (response.endsWith('"Sensor data"')) answered++;
     }
-    isOver = true;
-    stop();
-    await Promise.all(holders);
-    assert(answered >= wanted, `only ${answered} of ${NEW_CLIENTS} answered`);
   });
-}
+  await program.waitFor(() => program.stdout.includes("WARN"));
+  let answered = 0;
+  for (let client = 0; client < NEW_CLIENTS; client++) {
+    await delay(300);
+    const response = await exchange(program.port, LAST_GET).catch(() => "");
+    if (isAnswer(response)) answered++;
+  }
+  isOver = true;
+  stop();
+  await Promise.all(holders);
+  assert(answered >= NEW_CLIENTS * 0.9, `only ${answered} are answered`);
+});
