@@ -5,7 +5,6 @@ import { close, holdPort, type Listener, type Runtime } from "./listener.ts";
 
 const LAST_RESPONSE_MS = 20; // to answer the client that took the last descriptor
 const SAVING_MS = 600_000; // how long they are saved, as they may run out again
-const SAVING_BACKLOG = 16; // a burst of waiting clients must not take all of them
 
 /** Saves descriptors for ten minutes after they last ran out. */
 export class Descriptors {
@@ -16,11 +15,6 @@ export class Descriptors {
     private readonly logger: Logger,
     private readonly runtime: Runtime,
   ) {}
-
-  /** How many clients may wait to be accepted. */
-  get backlog(): number | undefined {
-    return this.#isSaving ? SAVING_BACKLOG : undefined; // Deno's default
-  }
 
   /** Has an HTTP/1 connection closed after its response while descriptors are saved. */
   finish(response: Response): Response {

@@ -67,7 +67,6 @@ export class Server {
         },
         onListen() {}, // prints nothing
         signal: closer.signal,
-        tcpBacklog: this.#descriptors.backlog,
       });
       return { server, closer };
     } catch (error) {

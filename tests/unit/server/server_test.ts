@@ -202,13 +202,9 @@ Deno.test("Server logs each new failure at once, and the same one once a minute"
 
 Deno.test("Server keeps no connection alive until ten minutes after accept last failed", async () => {
   const system = await System.start();
-  assertEquals([system.request(), system.options.tcpBacklog], [
-    null,
-    undefined,
-  ]);
+  assertEquals(system.request(), null);
   system.fail(EMFILE);
   await system.pass(300_000);
-  assert(system.options.tcpBacklog! < 20, "A burst takes all descriptors");
   system.fail(EMFILE);
   await system.pass(599_000);
   assertEquals(system.request(), "close");
