@@ -17,7 +17,7 @@ const guideText = await Deno.readTextFile(".board/README.md");
 const MEMORY_TOLERANCE = 1.2;
 
 /** The README's command that starts the executable. */
-const START = readme.line("ulimit -n 48");
+const START = readme.line("ulimit -n");
 
 /** Starts the executable on a terminal with the README's command. */
 export async function startByHand(board: Board): Promise<Program> {

@@ -105,7 +105,7 @@ export class Http2Connection implements Disposable {
  * Sends empty DATA frames for a time, and opens each connection again at once when it
  * is closed.
  *
- * @param connections By default, as many as 48 descriptors allow.
+ * @param connections By default, too few to run out of descriptors.
  */
 export async function flood(
   port: number,
