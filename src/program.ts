@@ -3,8 +3,8 @@
 import type { Config } from "./config.ts";
 import { delay } from "./delay.ts";
 import { withAccessLog } from "./http/access_log.ts";
-import { createHandler } from "./http/handler.ts";
-import { Responses, withErrors } from "./http/responses.ts";
+import { createHandler, withErrors } from "./http/handler.ts";
+import { createResponses } from "./http/responses.ts";
 import { createLogger, withPriority } from "./log/logger.ts";
 import { parseCommand } from "./process/command_line.ts";
 import { stopSignal, uncaughtErrorSignal } from "./process/signals.ts";
@@ -26,10 +26,7 @@ export const PROCESS = {
 };
 
 /** Runs a command. Returns 0 (clean stop), 1 (failure) or 2 (invalid usage). */
-export async function runProgram(
-  args: readonly string[],
-  process: typeof PROCESS = PROCESS,
-): Promise<number> {
+export async function runProgram(args: string[], process = PROCESS) {
   const command = parseCommand(args);
   const { journal, debug } = command.kind === "serve"
     ? command.config
@@ -64,7 +61,7 @@ async function serve(config: Config, process: typeof PROCESS): Promise<void> {
   const sensor = config.stdin
     ? new InputSensor(stdin, config, logger).read
     : () => fixed;
-  const responses = new Responses(config.cors);
+  const responses = createResponses(config.cors);
   const resource = createHandler(sensor, responses);
   const chain = withAccessLog(withErrors(resource, responses, logger), logger);
   const server = new Server(config, chain, logger);

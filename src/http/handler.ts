@@ -1,5 +1,6 @@
-// The handler of the only resource: which request gets which response.
+// What handles requests: their one type, the only resource, and its errors.
 
+import type { Logger } from "@std/log/logger";
 import { RESOURCE_PATH } from "../config.ts";
 import type { Sensor } from "../sensor/sensor.ts";
 import type { Responses } from "./responses.ts";
@@ -16,6 +17,7 @@ export interface RequestInfo {
 const BAD_HOST = "The Host header field is invalid";
 const NOT_FOUND = `The only resource is ${RESOURCE_PATH}`;
 const READ_ONLY = "The resource is read-only: use GET, HEAD or OPTIONS";
+const FAILED = "The sensor data is not available at the moment";
 
 /** Creates the handler of the only resource, `/datasensor`. */
 export function createHandler(sensor: Sensor, responses: Responses): Handler {
@@ -46,4 +48,21 @@ function isResource(target: string): boolean {
   } catch {
     return false; // a malformed escape
   }
+}
+
+/** Wraps a handler so that its errors are answered with 500. Only the log shows them. */
+export function withErrors(
+  handler: Handler,
+  responses: Responses,
+  logger: Logger,
+): Handler {
+  return (request, info) => {
+    try {
+      return handler(request, info);
+    } catch (error) {
+      logger.error(`The handler failed: ${error}`);
+      if (error instanceof Error) logger.debug(error.stack);
+      return responses.problem(500, FAILED);
+    }
+  };
 }

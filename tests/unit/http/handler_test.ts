@@ -2,8 +2,12 @@
 
 import { assertEquals } from "@std/assert";
 import type { Logger } from "@std/log/logger";
-import { createHandler, type Handler } from "../../../src/http/handler.ts";
-import { Responses, withErrors } from "../../../src/http/responses.ts";
+import {
+  createHandler,
+  type Handler,
+  withErrors,
+} from "../../../src/http/handler.ts";
+import { createResponses } from "../../../src/http/responses.ts";
 import type { Reading, Sensor } from "../../../src/sensor/sensor.ts";
 
 const METHODS = "GET, HEAD, OPTIONS";
@@ -93,7 +97,7 @@ for (const cors of [false, true]) {
   for (const [methods, targets, answer] of REQUESTS) {
     for (const target of targets) {
       Deno.test(`createHandler() answers ${methods} of "${target}" with ${answer[0]}${flag}`, async () => {
-        const handler = createHandler(() => READING, new Responses(cors));
+        const handler = createHandler(() => READING, createResponses(cors));
         for (const method of methods) {
           assertEquals(await send(handler, method, target), expected(answer));
         }
@@ -103,7 +107,7 @@ for (const cors of [false, true]) {
 
   Deno.test(`createHandler() answers 503 while there is no reading${flag}`, async () => {
     let current: ReturnType<Sensor> = READING;
-    const handler = createHandler(() => current, new Responses(cors));
+    const handler = createHandler(() => current, createResponses(cors));
     const get = () => send(handler, "GET", "/datasensor");
     assertEquals(await get(), expected(OK));
     current = "No reading yet";
@@ -124,7 +128,7 @@ Deno.test("createHandler() serves each reading with its time, and serializes it 
     },
     time: new Date("2026-11-20T17:14:00Z"),
   };
-  const handler = createHandler(() => reading, new Responses(false));
+  const handler = createHandler(() => reading, createResponses(false));
   const get = () => send(handler, "GET", "/datasensor");
   const time = { "last-modified": "Fri, 20 Nov 2026 17:14:00 GMT" };
   const first: Answer = [200, "1", { ...JSON_TYPE, ...time }];
@@ -146,7 +150,7 @@ Deno.test("withErrors() answers 500 without details, and logs the error and its 
       () => {
         throw thrown;
       },
-      new Responses(false),
+      createResponses(false),
       logger,
     );
     assertEquals(await send(handler, "GET", "/datasensor"), failed);
