@@ -18,17 +18,14 @@ export class Server {
   readonly #descriptors: Descriptors;
   readonly #timeUp = Promise.withResolvers<void>(); // for running requests
   #listener: Listener | undefined; // undefined while it recovers
-  #address: Pick<Config, "hostname" | "port">;
 
-  /** @param chain What a request goes through. */
   constructor(
-    private readonly config: Config,
-    private readonly chain: Handler,
+    private config: Config,
+    private readonly handler: Handler,
     private readonly logger: Logger,
     private readonly runtime = RUNTIME,
   ) {
     this.#descriptors = new Descriptors(logger, runtime);
-    this.#address = config;
   }
 
   /**
@@ -39,7 +36,7 @@ export class Server {
   async run(signal: AbortSignal): Promise<void> {
     this.#listener = this.#listen();
     const { addr } = this.#listener.server;
-    this.#address = addr; // port 0 or DENO_SERVE_ADDRESS changes it
+    this.config = { ...this.config, ...addr }; // port 0 or DENO_SERVE_ADDRESS changes it
     const report = formatStartReport(addr, this.config.debug);
     for (const line of report) this.logger.info(line);
     signal.addEventListener("abort", () => {
@@ -51,7 +48,7 @@ export class Server {
   }
 
   #listen(): Listener {
-    const { hostname, port } = this.#address;
+    const { hostname, port } = this.config;
     const closer = new AbortController();
     try {
       const server = this.runtime.serve({
@@ -59,9 +56,9 @@ export class Server {
         port,
         handler: (request, { remoteAddr: { hostname: client } }) => {
           const info = { client, target: requestTarget(request) };
-          return this.#descriptors.finish(this.chain(request, info));
+          return this.#descriptors.finish(this.handler(request, info));
         },
-        onError: (error) => { // of the chain itself: Deno would write to stderr
+        onError: (error) => { // of the access log: Deno would write to stderr
           this.logger.error(`The server failed: ${error}`);
           return new Response(null, { status: 500 });
         },
