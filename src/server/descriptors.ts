@@ -16,7 +16,7 @@ export class Descriptors {
     private readonly runtime: Runtime,
   ) {}
 
-  /** Has an HTTP/1 connection closed after its response while descriptors are saved. */
+  /** Asks the client to close its HTTP/1 connection while descriptors are saved. */
   finish(response: Response): Response {
     if (!this.#isSaving) return response;
     this.#isSaving = this.runtime.now() - this.#ranOutAt < SAVING_MS;

@@ -1,7 +1,7 @@
 // Clients that share the open files of the unit: crowds that come at once, pollers
 // that keep their connections, and holders of idle ones. None shuts out the others.
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { exchange, GET, open, receive, send } from "../helpers/network.ts";
 import { OPEN_FILES, Program, WITH_OPEN_FILES } from "../helpers/program.ts";
 import { delay } from "../helpers/wait.ts";
@@ -85,9 +85,12 @@ Deno.test(`the program answers new clients while ${HOLDERS} hold idle connection
   let answered = 0;
   for (let client = 0; client < NEW_CLIENTS; client++) {
     await delay(300);
-    // Ends only if the program closes the connection after its response
-    const response = await exchange(program.port, GET).catch(() => "");
-    if (isAnswer(response)) answered++;
+    const response = await exchange(program.port, GET, isAnswer).catch(() =>
+      ""
+    );
+    if (!isAnswer(response)) continue;
+    answered++;
+    assertMatch(response, /^connection: close\r$/m);
   }
   isOver = true;
   stop();
