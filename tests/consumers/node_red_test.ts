@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { SimulatedBoard } from "./simulated_board.ts";
-import { dumpPage } from "../helpers/browser.ts";
+import { Page } from "./browser.ts";
 import { copyExample, guideCommands } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
 import { missingCommand, testUnless } from "../helpers/machine.ts";
@@ -83,6 +83,13 @@ testUnless(
   },
 );
 
+/** The nodes that the editor has drawn, each right of the one before. */
+const NODES_IN_ROW = `
+  [...document.querySelectorAll(".red-ui-flow-node-group")]
+    .map((node) => ({ id: node.id, box: node.getBoundingClientRect() }))
+    .filter(({ box }, index, nodes) => !(box.left <= nodes[index - 1]?.box.right))
+    .map(({ id }) => id)`;
+
 testUnless(
   missingNodeRed ?? await missingCommand("chromium"),
   "Node-RED's editor shows the flow in node-red.json",
@@ -91,21 +98,14 @@ testUnless(
     const nobody = `127.0.0.1:${freePort()}`;
     await using nodeRed = await NodeRed.start(folder, nobody);
     await nodeRed.waitFor(() => nodeRed.stdout.includes("Started flows"));
-    const page = await dumpPage(nodeRed.origin);
-    const [, tab] = page.match(/bidi-aware" dir="">(\w+)</) ?? [];
-    assertEquals(tab, "datasensor");
-    // Their widths depend on the fonts of this machine
-    const boxes = page.matchAll(
-      /id="datasensor-([\w-]+)" transform="translate\((\d+),65\)">.*?class="red-ui-flow-node "[^>]* width="(\d+)"/gs,
-    );
-    const nodes = Array.from(boxes, ([, id, left, width]) => {
-      return { id, left: Number(left), right: Number(left) + Number(width) };
-    });
-    const order = ["every-5-s", "get", "status", "reading"];
-    assertEquals(nodes.map(({ id }) => id), order);
-    for (const [index, { id, left }] of nodes.entries()) {
-      const end = nodes[index - 1]?.right ?? 0;
-      assert(left > end, `${id} begins at ${left}, left of ${end}`);
-    }
+    await using editor = await Page.open(nodeRed.origin);
+    const tab = 'document.querySelector(".red-ui-tab.active")?.innerText';
+    await editor.waitForValue(tab, "datasensor");
+    await editor.waitForValue(NODES_IN_ROW, [
+      "datasensor-every-5-s",
+      "datasensor-get",
+      "datasensor-status",
+      "datasensor-reading",
+    ]);
   },
 );
