@@ -1,8 +1,14 @@
 #!/bin/sh
-# Publishes the board's reading to an MQTT broker; skips errors and stale readings.
+# Publishes the readings of the boards to an MQTT broker; skips errors and stale
+# readings.
 
-while :; do
-  reading=$(curl -fsS -m 5 http://BOARD:5000/datasensor) &&
-    mosquitto_pub -h BROKER -t BOARD/datasensor -m "$reading"
-  sleep 5
+trap 'kill $loops; exit' INT TERM # Ctrl+C alone would not stop them
+for board in $(cat boards); do
+  while :; do
+    reading=$(curl -fsS -m 5 "http://$board:5000/datasensor") &&
+      mosquitto_pub -h BROKER -t "$board/datasensor" -m "$reading"
+    sleep 5
+  done &
+  loops="$loops $!"
 done
+wait

@@ -1,6 +1,6 @@
 // Avahi announces the board, in a network that only this test sees.
 
-import { assertMatch } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { guideCommands } from "./examples.ts";
 import {
   missingCommand,
@@ -52,6 +52,8 @@ until list=$(avahi-browse -rt _http._tcp) &&
   echo "$list" | grep -q "^= *eth0 IPv4" &&
   echo "$list" | grep -q "^= *eth0 IPv6"; do sleep 0.1; done
 echo; echo LIST
+echo "$list"
+echo; echo GUIDE
 ${commands}
 echo; echo END
 wait`;
@@ -60,13 +62,13 @@ wait`;
       ...programCommand([]).flat(),
     ], { killGroup: true });
     await board.waitFor(() => board.stdout.includes("\nEND\n"));
-    const [, list] = board.stdout.split("\nLIST\n");
+    const [, list, guide] = board.stdout.split(/\n(?:LIST|GUIDE)\n/);
     // avahi-browse shows one address of the host, of either family
     assertMatch(
       list!,
       /= +eth0 IPv4 Sensor data on board .*\n.* = \[board\.local\]\n.* = \[(192\.0\.2\.7|fe80:.*)\]\n.*port = \[5000\]\n.*\["path=\/datasensor"\]\n/,
     );
     assertMatch(list!, /= +eth0 IPv6 Sensor data on board /);
-    assertMatch(list!, /\n"Sensor data"\nEND\n/);
+    assertEquals(guide, 'board.local\n"Sensor data"\nEND\n');
   },
 );

@@ -1,4 +1,4 @@
-// blackbox_exporter on a host that knows the boards by name.
+// blackbox_exporter on a host that knows the board by name.
 
 import { copyExample, type Values } from "./examples.ts";
 import type { Folder } from "../helpers/files.ts";
@@ -12,8 +12,8 @@ export async function missingBlackboxExporter(): Promise<string | undefined> {
     await missingNamespaces();
 }
 
-/** The boards also have an IPv6 address. */
-const HOSTS = "::1 BOARD OTHER\n127.0.0.1 BOARD OTHER localhost\n";
+/** The board also has an IPv6 address. */
+const HOSTS = "::1 BOARD\n127.0.0.1 BOARD localhost\n";
 
 /** blackbox_exporter with the example. */
 export class BlackboxExporter extends Process {

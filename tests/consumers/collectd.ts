@@ -1,7 +1,7 @@
 // collectd on a host named monitor, which reads the boards.
 
 import { assertEquals } from "@std/assert";
-import { copyExample, type Values } from "./examples.ts";
+import { copyExample, followGuide, type Values } from "./examples.ts";
 import type { Folder } from "../helpers/files.ts";
 import { missingCommand } from "../helpers/machine.ts";
 import { freePort, get } from "../helpers/network.ts";
@@ -14,15 +14,23 @@ export function missingCollectd(): Promise<string | undefined> {
 
 /** collectd with an example, on a host named monitor. */
 export class Collectd extends Process {
+  /**
+   * Starts it for the boards that are listed in a folder, with their ports.
+   *
+   * @param interval Its interval, in seconds.
+   */
   static async start(
     folder: Folder,
     example: string,
-    boards: Values,
-    interval = 0.5,
+    { interval = 0.5, values = { ":5000": "" } as Values } = {},
   ): Promise<Collectd> {
     const port = freePort();
-    const values = { ...boards, "9103": `${port}` };
-    const file = await copyExample(folder, example, values);
+    const file = `${folder.path}/datasensor.conf`;
+    await followGuide(folder, "/collectd.conf.d/", {
+      ".board/consumers/collectd.conf": //
+        await copyExample(folder, example, { ...values, "9103": `${port}` }),
+      "sudo tee /etc/collectd/collectd.conf.d/datasensor.conf": `tee ${file}`,
+    });
     const main = `${folder.path}/main.conf`;
     await Deno.writeTextFile(
       main,

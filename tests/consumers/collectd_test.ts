@@ -3,14 +3,15 @@
 import { assertMatch } from "@std/assert";
 import { SimulatedBoard } from "./simulated_board.ts";
 import { Collectd, missingCollectd } from "./collectd.ts";
+import { listBoards } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
 import { testUnless } from "../helpers/machine.ts";
 import { freePort } from "../helpers/network.ts";
 
-const GAUGE =
-  'collectd_curl_gauge{curl="BOARD",type="datasensor",instance="monitor"}';
-const TEMPERATURE =
-  'collectd_curl_json_temperature{curl_json="BOARD",type="temperature_C",instance="monitor"}';
+const GAUGE = (board: string) =>
+  `collectd_curl_gauge{curl="${board}",type="datasensor",instance="monitor"}`;
+const TEMPERATURE = (board: string) =>
+  `collectd_curl_json_temperature{curl_json="${board}",type="temperature_C",instance="monitor"}`;
 const OBJECT =
   '{"time":"2026-11-21 17:14:56","model":"Acurite-Tower","id":1234,"temperature_C":-21.5}';
 
@@ -20,13 +21,13 @@ type Case = [
   flags: string[],
   first: string, // contains the number -21.5
   second: string, // contains the number 22
-  metric: string,
+  metric: (board: string) => string,
   whenStale: string[],
 ];
 
 const CASES: Case[] = [
-  ["collectd.conf", [], "-21.5", "22", GAUGE, [`${GAUGE} nan`]],
-  ["collectd.conf", ["--json"], "-21.5", "2.2e+01", GAUGE, [`${GAUGE} nan`]],
+  ["collectd.conf", [], "-21.5", "22", GAUGE, ["nan"]],
+  ["collectd.conf", ["--json"], "-21.5", "2.2e+01", GAUGE, ["nan"]],
   [
     "collectd_json.conf",
     ["--json"],
@@ -47,13 +48,15 @@ for (const [example, flags, first, second, metric, whenStale] of CASES) {
       using folder = await Folder.create();
       await using board = await SimulatedBoard.start(...flags);
       await board.say(first);
-      const boards = { "BOARD:5000": board.host };
-      await using collectd = await Collectd.start(folder, example, boards);
-      await collectd.waitForMetrics(`${metric} -21.5`);
+      await listBoards(folder, [board.host]);
+      await using collectd = await Collectd.start(folder, example);
+      const exported = metric(board.host);
+      await collectd.waitForMetrics(`${exported} -21.5`);
       await board.becomeStale();
-      await collectd.waitForMetrics(...whenStale);
+      const stale = whenStale.map((value) => `${exported} ${value}`);
+      await collectd.waitForMetrics(...stale);
       await board.say(second);
-      await collectd.waitForMetrics(`${metric} 22`);
+      await collectd.waitForMetrics(`${exported} 22`);
       await board.goDown();
       await collectd.waitForMetrics();
     },
@@ -66,14 +69,11 @@ for (const [example, flags, first, second, metric, whenStale] of CASES) {
       using folder = await Folder.create();
       await using other = await SimulatedBoard.start(...flags);
       await other.say(first);
-      await using collectd = await Collectd.start(folder, example, {
-        "BOARD:5000": `127.0.0.1:${freePort()}`,
-        "OTHER:5000": other.host,
-      });
-      const exported = metric.replace("BOARD", "OTHER");
-      await collectd.waitForMetrics(`${exported} -21.5`);
+      await listBoards(folder, [`127.0.0.1:${freePort()}`, other.host]);
+      await using collectd = await Collectd.start(folder, example);
+      await collectd.waitForMetrics(`${metric(other.host)} -21.5`);
       await other.say(second);
-      await collectd.waitForMetrics(`${exported} 22`);
+      await collectd.waitForMetrics(`${metric(other.host)} 22`);
     },
   );
 }
@@ -84,8 +84,9 @@ for (const example of ["collectd.conf", "collectd_json.conf"]) {
     `${example} limits collectd's interval after a failure to 10 s`,
     async () => {
       using folder = await Folder.create();
-      const boards = { "BOARD:5000": `127.0.0.1:${freePort()}` };
-      await using collectd = await Collectd.start(folder, example, boards, 10);
+      await listBoards(folder, [`127.0.0.1:${freePort()}`]);
+      const options = { interval: 10 };
+      await using collectd = await Collectd.start(folder, example, options);
       const suspended = /Will suspend it .*\n/;
       await collectd.waitFor(() => suspended.test(collectd.stdout));
       assertMatch(collectd.stdout, /Will suspend it for 10\.000 seconds/);

@@ -2,6 +2,7 @@
 
 import type { Folder } from "../helpers/files.ts";
 import { Guide } from "../helpers/guide.ts";
+import { output } from "../helpers/process.ts";
 
 /** What replaces the placeholders of an example, by placeholder. */
 export type Values = Record<string, string>;
@@ -22,32 +23,22 @@ function fill(example: string, values: Values): string {
   return text;
 }
 
-/** Repeats what an example says about BOARD for a second board, OTHER. */
-function addBoard(example: string): string {
-  return example.replace(
-    /<(Page|URL) .*<\/\1>\n|"http:\/\/BOARD\S*"(?=\])/s,
-    (part) => {
-      const separator = part.startsWith("<") ? "" : ", ";
-      return part + separator + part.replaceAll("BOARD", "OTHER");
-    },
-  );
-}
-
-/**
- * Writes a file of `.board/consumers` to a folder, and returns its path. If a value
- * for OTHER is given, the file reads that board, too.
- */
+/** Writes a file of `.board/consumers` to a folder, and returns its path. */
 export async function copyExample(
   folder: Folder,
   name: string,
   values: Values,
 ): Promise<string> {
   const example = await Deno.readTextFile(`.board/consumers/${name}`);
-  const hasOther = Object.keys(values).some((key) => key.startsWith("OTHER"));
   const path = `${folder.path}/${name}`;
-  const text = fill(hasOther ? addBoard(example) : example, values);
-  await Deno.writeTextFile(path, text);
+  await Deno.writeTextFile(path, fill(example, values));
   return path;
+}
+
+/** Writes the list of the boards, which the examples read, to a folder. */
+export async function listBoards(folder: Folder, boards: string[]) {
+  const lines = boards.map((board) => `${board}\n`).join("");
+  await Deno.writeTextFile(`${folder.path}/boards`, lines);
 }
 
 /**
@@ -60,4 +51,16 @@ export async function guideCommands(
   values: Values,
 ): Promise<string> {
   return fill((await Guide.read(".board/README.md")).block(text), values);
+}
+
+/** Runs the guide's block of commands that contains a text, in a folder. */
+export async function followGuide(
+  folder: Folder,
+  text: string,
+  values: Values,
+): Promise<void> {
+  const commands = await guideCommands(text, values);
+  const options = { cwd: folder.path };
+  const { code, stderr } = await output("sh", ["-ec", commands], options);
+  if (code !== 0) throw new Error(stderr);
 }

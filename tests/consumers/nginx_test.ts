@@ -7,7 +7,7 @@ import {
 } from "./blackbox_exporter.ts";
 import { Collectd, missingCollectd } from "./collectd.ts";
 import { SimulatedBoard } from "./simulated_board.ts";
-import { copyExample, guideCommands } from "./examples.ts";
+import { copyExample, guideCommands, listBoards } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
 import {
   missingAddress,
@@ -183,7 +183,8 @@ testUnless(
     const flags = ["--host", "127.0.0.1", "--json"];
     await using board = await SimulatedBoard.start(...flags);
     await using nginx = await Nginx.start(folder, board);
-    const origin = `https://localhost:${nginx.port}`;
+    const host = `localhost:${nginx.port}`;
+    await listBoards(folder, [host]);
     const certificate = `${folder.path}/datasensor.crt`;
     const examples = {
       "collectd.conf": "21.5",
@@ -191,14 +192,15 @@ testUnless(
     };
     for (const [example, reading] of Object.entries(examples)) {
       await board.say(reading);
-      await using collectd = await Collectd.start(folder, example, {
-        "http://BOARD:5000": origin,
+      const values = {
+        "http://BOARD:5000": "https://BOARD",
         "#User": "User",
         "#Password": "Password",
         "PASSWORD": PASSWORD,
         "#CACert": "CACert",
         "/etc/collectd/datasensor.crt": certificate,
-      });
+      };
+      await using collectd = await Collectd.start(folder, example, { values });
       await collectd.waitFor(async () =>
         (await collectd.metrics()).endsWith("} 21.5")
       );
@@ -214,6 +216,9 @@ testUnless(
         "/etc/prometheus/datasensor.crt": certificate,
       },
     });
-    assertEquals((await exporter.probe(origin)).get("probe_success"), 1);
+    assertEquals(
+      (await exporter.probe(`https://${host}`)).get("probe_success"),
+      1,
+    );
   },
 );

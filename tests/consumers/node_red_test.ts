@@ -1,45 +1,12 @@
-// Node-RED runs the flow that reads the board.
+// Node-RED runs the flow that reads the boards.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { SimulatedBoard } from "./simulated_board.ts";
 import { Page } from "./browser.ts";
-import { copyExample, guideCommands } from "./examples.ts";
+import { NodeRed } from "./node_red.ts";
 import { Folder } from "../helpers/files.ts";
 import { missingCommand, testUnless } from "../helpers/machine.ts";
-import { freePort, get } from "../helpers/network.ts";
-import { Process } from "../helpers/process.ts";
-
-/** Node-RED with the flow, and an empty user folder. */
-class NodeRed extends Process {
-  readonly origin: string;
-
-  static async start(folder: Folder, host: string): Promise<NodeRed> {
-    const values = { "BOARD:5000": host };
-    const flow = await copyExample(folder, "node-red.json", values);
-    const path = ".board/consumers/node-red.json";
-    const command = await guideCommands(path, { [path]: flow });
-    return new NodeRed(folder, command.trim(), freePort());
-  }
-
-  private constructor(folder: Folder, command: string, port: number) {
-    const flags = `--no-telemetry --userDir ${folder.path} --port ${port}`;
-    super("sh", ["-c", `${command} ${flags}`], { killGroup: true });
-    this.origin = `http://127.0.0.1:${port}`;
-  }
-
-  /** What the debug node has shown. */
-  get readings(): string[] {
-    return [...this.stdout.matchAll(/\[debug:reading\] (.*)/g)]
-      .map(([, reading]) => reading!);
-  }
-
-  /** Runs the flow, as a click on the inject node does. */
-  async inject(): Promise<void> {
-    const url = `${this.origin}/inject/datasensor-every-5-s`;
-    const response = await get(url, { method: "POST" });
-    assertEquals(await response.text(), "OK");
-  }
-}
+import { freePort } from "../helpers/network.ts";
 
 const missingNodeRed = await missingCommand("node-red");
 
@@ -103,6 +70,9 @@ testUnless(
     await editor.waitForValue(tab, "datasensor");
     await editor.waitForValue(NODES_IN_ROW, [
       "datasensor-every-5-s",
+      "datasensor-boards",
+      "datasensor-board",
+      "datasensor-request",
       "datasensor-get",
       "datasensor-status",
       "datasensor-reading",

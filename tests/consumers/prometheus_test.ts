@@ -8,73 +8,12 @@ import {
 } from "./blackbox_exporter.ts";
 import { SimulatedBoard } from "./simulated_board.ts";
 import { Collectd, missingCollectd } from "./collectd.ts";
-import { copyExample } from "./examples.ts";
+import { copyExample, listBoards } from "./examples.ts";
+import { Prometheus } from "./prometheus.ts";
 import { Folder } from "../helpers/files.ts";
 import { missingCommand, testUnless } from "../helpers/machine.ts";
-import { freePort, get } from "../helpers/network.ts";
-import { output, Process } from "../helpers/process.ts";
-
-/** An element of a result of Prometheus. */
-interface Sample {
-  value: [time: number, value: string];
-}
-
-/** Prometheus with the example, which it evaluates twice a second. */
-class Prometheus extends Process {
-  readonly #origin: string;
-
-  static async start(
-    folder: Folder,
-    board: SimulatedBoard,
-    other: SimulatedBoard,
-    collectdPort: number,
-    exporterPort: number,
-  ): Promise<Prometheus> {
-    const path = await copyExample(folder, "prometheus.yml", {
-      "BOARD:5000": `BOARD:${board.program.port}`,
-      "OTHER:5000": `OTHER:${other.program.port}`,
-      "127.0.0.1:9103": `127.0.0.1:${collectdPort}`,
-      "127.0.0.1:9115": `127.0.0.1:${exporterPort}`,
-    });
-    await copyExample(folder, "datasensor_rules.yml", {
-      "for: 30s": "for: 0s",
-    });
-    const global =
-      "global:\n  scrape_interval: 500ms\n  evaluation_interval: 500ms\n";
-    const example = await Deno.readTextFile(path);
-    await Deno.writeTextFile(path, global + example);
-    const prometheus = new Prometheus(folder, path, freePort());
-    await prometheus.waitFor(() => prometheus.stderr.includes("is ready"));
-    return prometheus;
-  }
-
-  private constructor(folder: Folder, path: string, port: number) {
-    super("prometheus", [
-      `--config.file=${path}`,
-      `--storage.tsdb.path=${folder.path}/data`,
-      `--web.listen-address=127.0.0.1:${port}`,
-    ]);
-    this.#origin = `http://127.0.0.1:${port}`;
-  }
-
-  /** Returns the value of an expression, or undefined if it has none. */
-  async evaluate(query: string): Promise<number | undefined> {
-    const parameters = new URLSearchParams({ query });
-    const response = await get(`${this.#origin}/api/v1/query?${parameters}`);
-    const { data } = await response.json();
-    const samples: Sample[] = data.result;
-    return samples[0] && Number(samples[0].value[1]);
-  }
-
-  /** Waits until an expression has a value, or none if it is undefined. */
-  async waitForValue(query: string, value: number | undefined): Promise<void> {
-    let last: number | undefined;
-    await this.waitFor(async () => {
-      last = await this.evaluate(query);
-      return Object.is(last, value);
-    }).catch((error) => assertEquals(last, value, `${query}: ${error}`));
-  }
-}
+import { freePort } from "../helpers/network.ts";
+import { output } from "../helpers/process.ts";
 
 testUnless(
   await missingBlackboxExporter(),
@@ -111,28 +50,28 @@ testUnless(
     await using other = await SimulatedBoard.start();
     await board.say("21.5");
     await other.say("7");
-    await using collectd = await Collectd.start(folder, "collectd.conf", {
-      "BOARD:5000": board.host,
-      "OTHER:5000": other.host,
-    });
+    await listBoards(folder, [board.host, other.host]);
+    await using collectd = await Collectd.start(folder, "collectd.conf");
     const port = freePort();
-    await using prometheus = //
-      await Prometheus.start(folder, board, other, collectd.port, port);
+    await using prometheus = await Prometheus.start(
+      folder,
+      collectd.port,
+      port,
+    );
     const alert =
       'ALERTS{alertname="DatasensorReadingMissing",alertstate="firing"';
-    const queries = (name: string, { program }: SimulatedBoard) => {
-      const label = `instance="http://${name}:${program.port}/datasensor"`;
+    const queries = ({ host }: SimulatedBoard) => {
+      const label = `instance="${host}"`;
       const age = `datasensor_reading_age_seconds{${label}}`;
       return {
-        reading:
-          `collectd_curl_gauge{job="datasensor_collectd",curl="${name}"}`,
+        reading: `collectd_curl_gauge{job="datasensor_collectd",${label}}`,
         age,
         isYoung: `${age} >= 0 < bool 60`,
         missing: `${alert},${label}}`,
       };
     };
-    const first = queries("BOARD", board);
-    const second = queries("OTHER", other);
+    const first = queries(board);
+    const second = queries(other);
     const collectdDown = `${alert},job="datasensor_collectd"}`;
     await prometheus.waitForValue(first.missing, 1); // no blackbox_exporter yet
     await prometheus.waitForValue(second.missing, 1);
@@ -177,7 +116,7 @@ testUnless(missingPromtool, "prometheus.yml is valid", async () => {
   await promtool("check", "config", path);
 });
 
-/** Returns the alert of a job, as promtool expects it. */
+/** Returns the alert of a missing reading, as promtool expects it. */
 const alertOf = (job: string) =>
   `{ exp_labels: { job: ${job}, severity: warning },
      exp_annotations: { summary: "${job} has no current reading from " } }`;
@@ -185,6 +124,9 @@ const alertOf = (job: string) =>
 /**
  * The reading becomes too old at 100 s, blackbox_exporter is down from 200 s to
  * 290 s, and collectd from 400 s to 490 s. Another job always fails.
+ *
+ * Of the boards, a and b are read by collectd. It gets no number of c, and nothing of
+ * d; e is down. collectd itself is down from 100 s on.
  */
 const RULE_TESTS = `
 rule_files: [datasensor_rules.yml]
@@ -232,11 +174,42 @@ tests:
         exp_alerts: [${alertOf("datasensor_collectd")}]
       - eval_time: 500s
         alertname: DatasensorReadingMissing
+  - name: a reading that is not collected
+    interval: 10s
+    input_series:
+      - series: up{job="datasensor_collectd"}
+        values: "1x9 0x20"
+${
+  ["1", "1", "1", "1", "0"].map((success, index) => `
+      - series: probe_success{job="datasensor", instance="${"abcde"[index]}"}
+        values: "${success}x30"
+`).join("")
+}
+      - series: collectd_curl_gauge{instance="a"}
+        values: "21.5x30"
+      - series: collectd_curl_json_temperature{instance="b"}
+        values: "21.5x30"
+      - series: collectd_curl_gauge{instance="c"}
+        values: "${"NaN ".repeat(12)}"
+    alert_rule_test:
+      - eval_time: 29s
+        alertname: DatasensorReadingNotCollected
+      - eval_time: 30s
+        alertname: DatasensorReadingNotCollected
+        exp_alerts:
+${
+  ["c", "d"].map((board) => `
+          - exp_labels: { job: datasensor, instance: ${board}, severity: warning }
+            exp_annotations: { summary: "collectd does not get the reading of ${board}" }
+`).join("")
+}
+      - eval_time: 100s
+        alertname: DatasensorReadingNotCollected
 `;
 
 testUnless(
   missingPromtool,
-  "datasensor_rules.yml records the age of a reading and alerts on a missing one, ignoring other jobs",
+  "datasensor_rules.yml records the age of a reading and alerts if it is missing or not collected, ignoring other jobs",
   async () => {
     using folder = await Folder.create();
     await copyExample(folder, "datasensor_rules.yml", {});

@@ -1,0 +1,76 @@
+// Prometheus with the example.
+
+import { assertEquals } from "@std/assert";
+import { copyExample, followGuide, type Values } from "./examples.ts";
+import type { Folder } from "../helpers/files.ts";
+import { freePort, get } from "../helpers/network.ts";
+import { Process } from "../helpers/process.ts";
+
+/** An element of a result of Prometheus. */
+interface Sample {
+  metric: Record<string, string>;
+  value: [time: number, value: string];
+}
+
+/** Prometheus with the example. */
+export class Prometheus extends Process {
+  readonly #origin: string;
+
+  /**
+   * Starts it for the boards that are listed in a folder.
+   *
+   * @param collectd The port of collectd.
+   * @param exporter The port of blackbox_exporter.
+   * @param interval How often it scrapes and evaluates.
+   * @param rules What replaces placeholders in its rules.
+   */
+  static async start(
+    folder: Folder,
+    collectd: number,
+    exporter: number,
+    { interval = "500ms", rules = { "for: 30s": "for: 0s" } as Values } = {},
+  ): Promise<Prometheus> {
+    const path = await copyExample(folder, "prometheus.yml", {
+      ":5000": "", // the list has their ports
+      "127.0.0.1:9103": `127.0.0.1:${collectd}`,
+      "127.0.0.1:9115": `127.0.0.1:${exporter}`,
+    });
+    await followGuide(folder, "/etc/prometheus/boards.yml", {
+      "sudo tee /etc/prometheus/": "tee ",
+    });
+    await copyExample(folder, "datasensor_rules.yml", rules);
+    const global =
+      `global: {scrape_interval: ${interval}, evaluation_interval: ${interval}}\n`;
+    const example = await Deno.readTextFile(path);
+    await Deno.writeTextFile(path, global + example);
+    const prometheus = new Prometheus(folder, path, freePort());
+    await prometheus.waitFor(() => prometheus.stderr.includes("is ready"));
+    return prometheus;
+  }
+
+  private constructor(folder: Folder, path: string, port: number) {
+    super("prometheus", [
+      `--config.file=${path}`,
+      `--storage.tsdb.path=${folder.path}/data`,
+      `--web.listen-address=127.0.0.1:${port}`,
+    ]);
+    this.#origin = `http://127.0.0.1:${port}`;
+  }
+
+  /** Evaluates an expression. */
+  async evaluate(query: string): Promise<Sample[]> {
+    const parameters = new URLSearchParams({ query });
+    const response = await get(`${this.#origin}/api/v1/query?${parameters}`);
+    return (await response.json()).data.result;
+  }
+
+  /** Waits until an expression has a value, or none if it is undefined. */
+  async waitForValue(query: string, value: number | undefined): Promise<void> {
+    let last: number | undefined;
+    await this.waitFor(async () => {
+      const [sample] = await this.evaluate(query);
+      last = sample && Number(sample.value[1]);
+      return Object.is(last, value);
+    }).catch((error) => assertEquals(last, value, `${query}: ${error}`));
+  }
+}
