@@ -12,10 +12,13 @@ export class Page extends Process {
   #socket!: WebSocket;
   #commands = 0;
 
+  /** Opens a page, and waits until it is loaded. */
   static async open(url: string): Promise<Page> {
     await using stack = new AsyncDisposableStack();
     const page = stack.use(new Page(url, await Folder.create()));
     await page.#connect();
+    const isLoaded = 'location != "about:blank" && document.readyState';
+    await page.waitForValue(isLoaded, "complete");
     stack.move(); // the caller disposes of it
     return page;
   }

@@ -1,0 +1,104 @@
+// A browser shows the page that draws the readings of a board.
+
+import { SimulatedBoard } from "./simulated_board.ts";
+import { Page } from "./browser.ts";
+import { missingCommand, testUnless } from "../helpers/machine.ts";
+
+/** The page on the disk. */
+const FILE = `file://${await Deno.realPath(".board/consumers/graph.html")}`;
+
+/** Types the name of a board. */
+async function choose(page: Page, board: string): Promise<void> {
+  await page.run("Runtime.evaluate", {
+    expression: `document.querySelector("input").value = "${board}";
+      document.querySelector("button").click()`,
+  });
+  await page.waitForValue(
+    "location.search",
+    `?board=${encodeURIComponent(board)}`,
+  );
+}
+
+const text = (selector: string) =>
+  `[...document.querySelectorAll("${selector}")].map((e) => e.innerText)`;
+
+/** The number of lines that a graph consists of, which gaps separate. */
+const LINES =
+  `document.querySelector("path")?.getAttribute("d").split("M").length - 1`;
+
+const missing = await missingCommand("chromium");
+
+testUnless(
+  missing,
+  "graph.html shows the reading and its age, and says if it is stale or the board is down",
+  async () => {
+    await using board = await SimulatedBoard.start("--cors");
+    await board.say("21.5");
+    await using page = await Page.open(FILE);
+    await choose(page, board.host);
+    await page.waitForValue(text("p, b"), ["0 s old", "21.5"]);
+    await page.waitForValue("document.title", `21.5 – ${board.host}`);
+    await board.becomeStale();
+    await page.waitForValue(text("b"), ["–"]);
+    await page.waitForValue(
+      `/^No current reading: .*the limit is 1 s/.test(${text("p")})`,
+      true,
+    );
+    await board.say("-2");
+    await page.waitForValue(text("p, b"), ["0 s old", "-2"]);
+    await page.waitForValue(text("small :nth-child(2)"), ["-2 to 21.5"]);
+    await page.waitForValue(LINES, 2);
+    await board.goDown();
+    await page.waitForValue(text("p, b"), [
+      `${board.host} does not answer: is it up, with the flag --cors?`,
+      "–",
+    ]);
+  },
+);
+
+testUnless(
+  missing,
+  "graph.html draws a line for each number in an object, on a phone too",
+  async () => {
+    await using board = await SimulatedBoard.start("--cors", "--json");
+    await board.say('{"model":"Acurite-Tower","t":-21.5,"attic":{"t":20}}');
+    await using page = await Page.open(FILE);
+    await choose(page, board.host);
+    await page.waitForValue(text("figcaption"), [
+      "model\nAcurite-Tower",
+      "t\n-21.5",
+      "attic t\n20",
+    ]);
+    await page.waitForValue("document.querySelectorAll('path').length", 2);
+    await page.run("Emulation.setDeviceMetricsOverride", {
+      width: 360,
+      height: 640,
+      deviceScaleFactor: 1,
+      mobile: true,
+    });
+    await page.waitForValue(
+      "[innerWidth, document.documentElement.scrollWidth]",
+      [360, 360],
+    );
+  },
+);
+
+testUnless(
+  missing,
+  "graph.html computes the age from the board's clock",
+  async () => {
+    const headers = {
+      "access-control-allow-origin": "*",
+      "access-control-expose-headers": "Date",
+      "date": "Fri, 20 Nov 2026 17:14:56 GMT",
+      "last-modified": "Fri, 20 Nov 2026 17:14:14 GMT",
+    };
+    await using board = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen() {} },
+      () => new Response("21.5", { headers }),
+    );
+    await using page = await Page.open(FILE);
+    await choose(page, `127.0.0.1:${board.addr.port}`);
+    await page.waitForValue(text("p, b"), ["42 s old", "21.5"]);
+  },
+);
