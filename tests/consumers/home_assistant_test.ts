@@ -1,0 +1,64 @@
+// The guide's lines for Home Assistant, evaluated as it does. Its code is in no package
+// that CI can install.
+
+import { assertEquals } from "@std/assert";
+import { SimulatedBoard } from "./simulated_board.ts";
+import { guideCommands } from "./examples.ts";
+import { testUnless } from "../helpers/machine.ts";
+import { get } from "../helpers/network.ts";
+import { output } from "../helpers/process.ts";
+
+/** Prints what a sensor shows for the bodies of responses. */
+const EVALUATE = `
+import json, sys, jinja2, yaml
+text, *bodies = sys.argv[1:]
+config = yaml.safe_load(text)
+[sensor] = config["rest"][0]["sensor"] if "rest" in config else config["sensor"]
+for body in bodies:
+    values = {"value_json": json.loads(body)} if body else {}
+    render = lambda name: jinja2.Template(sensor[name]).render(values)
+    isAvailable = render("availability") == "True"
+    print(render("value_template") if isAvailable else "unavailable")
+`;
+
+const CASES: [
+  block: string,
+  flags: string[],
+  values: Record<string, string>,
+  reading: string,
+  shown: string,
+][] = [
+  ["platform: rest", ["--json"], {}, "-21.5", "-21.5"],
+  ["platform: rest", [], { "is number": "is string" }, "21.5", "21.5"],
+  ["value_json.t }}", ["--json"], {}, '{"t":21.5,"h":40}', "21.5"],
+];
+
+/** Returns the reason to skip a test if Python cannot evaluate the lines. */
+async function missingPython(): Promise<string | undefined> {
+  const { code } = await output("sh", [
+    "-c",
+    "python3 -c 'import jinja2, yaml'",
+  ]);
+  return code === 0 ? undefined : "python3-jinja2 or -yaml is not installed";
+}
+
+for (const [block, flags, values, reading, shown] of CASES) {
+  testUnless(
+    await missingPython(),
+    `the guide's "${block}" for Home Assistant shows ${reading}, and nothing without a current one`,
+    async () => {
+      await using board = await SimulatedBoard.start(...flags);
+      const read = async () => await (await get(board.program.url)).text();
+      const bodies = [await read()]; // no reading yet
+      await board.say(reading);
+      bodies.push(await read());
+      await board.becomeStale();
+      bodies.push(await read(), "");
+      const lines = await guideCommands(block, values);
+      const args = ["-c", EVALUATE, lines, ...bodies];
+      const { stdout, stderr } = await output("python3", args);
+      const none = "unavailable";
+      assertEquals(stdout, [none, shown, none, none, ""].join("\n"), stderr);
+    },
+  );
+}
