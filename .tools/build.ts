@@ -4,9 +4,9 @@
 
 import { parseArgs } from "node:util";
 
-/** Parses the flags of a tool, of which `--deno-flags` matters only to compile. */
+/** Parses the flags of a tool. Its task adds --deno-flags. */
 export function parseFlags() {
-  return parseArgs({
+  const { values } = parseArgs({
     // npm users type "--" before flags
     args: Deno.args.filter((arg) => arg !== "--"),
     options: {
@@ -14,7 +14,9 @@ export function parseFlags() {
       "output-dir": { type: "string", default: "dist" },
       "deno-flags": { type: "string", default: "" },
     },
-  }).values;
+  });
+  const denoFlags = values["deno-flags"].split(" ").filter(Boolean);
+  return { target: values.target, outputDir: values["output-dir"], denoFlags };
 }
 
 /** Aborted by a signal that stops the tool. */
@@ -55,6 +57,18 @@ export async function withFolder(
 }
 
 /**
+ * Variables that would change what the commands make, such as OTEL_DENO: all of the
+ * commands' own but those that say where files are and whom to trust.
+ */
+const EXCLUDED =
+  /^(?!DENO_(AUTH_TOKENS|CERT|DIR|NO_UPDATE_CHECK|TLS_CA_STORE)$|NODE_EXTRA_CA_CERTS$)(DENO|DPKG|GIT|NODE|OTEL)_/;
+
+/** The environment of the commands. */
+const ENVIRONMENT = Object.fromEntries(
+  Object.entries(Deno.env.toObject()).filter(([name]) => !EXCLUDED.test(name)),
+);
+
+/**
  * Runs a command and returns what it prints.
  *
  * @throws {Error} If it fails, with what it prints to standard error.
@@ -69,7 +83,8 @@ export async function run(
   const { success, stdout, stderr } = await new Deno.Command(command, {
     ...options,
     args,
-    env: { NO_COLOR: "1", ...options.env },
+    clearEnv: true,
+    env: { ...ENVIRONMENT, NO_COLOR: "1", ...options.env },
     signal: stop.signal,
   }).output();
   stop.signal.throwIfAborted();

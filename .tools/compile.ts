@@ -5,54 +5,53 @@
 // copies whose times are fixed.
 
 import { resolve } from "node:path";
+import project from "../deno.json" with { type: "json" };
 import { VERSION } from "../src/process/command_line.ts";
 import { copy, finish, parseFlags, run, runTool, withFolder } from "./build.ts";
 import { assertDenort, explainDownload } from "./denort.ts";
 import { fitsLargePages } from "./elf.ts";
+import { readVersion } from "./version.ts";
 
 const deno = Deno.execPath();
 
 /** The files that `deno compile` needs. */
-const SOURCES = ["deno.json", "deno.lock", "main.ts", "src", ".tools/std"];
+const SOURCES = ["deno.lock", "main.ts", "src", ".tools/std"];
 
-await runTool(async () => {
-  const options = parseFlags();
-  const { target, "output-dir": outputDir } = options;
-  const flags = options["deno-flags"].split(" ").filter(Boolean);
-  const file = `${outputDir}/datasensor-${target}`;
-  console.error(`Compiling ${file} with Deno ${Deno.version.deno}`);
-  const denort = Deno.env.get("DENORT_BIN");
-  if (denort) await assertDenort(denort, target);
-  await withFolder(outputDir, async (folder) => {
-    const output = await compile(folder, target, flags);
-    if (target === "aarch64" && !fitsLargePages(await Deno.readFile(output))) {
-      throw new Error(
-        `The executable might crash where memory pages are larger than 4 KB, as on a Raspberry Pi 5: use another version of Deno than ${Deno.version.deno}`,
-      );
-    }
-    if (Deno.build.os === "linux" && Deno.build.arch === target) {
-      await assertRuns(output);
-    }
-    await finish(output, file);
-    if (fallbackFlags(flags).length > 0) {
-      console.log("Compiled with substitutes for @std from npm and .tools/std");
-    }
+if (import.meta.main) {
+  await runTool(async () => {
+    const { target, outputDir, denoFlags } = parseFlags();
+    const file = `${outputDir}/datasensor-${target}`;
+    console.error(`Compiling ${file} with Deno ${Deno.version.deno}`);
+    await withFolder(outputDir, async (folder) => {
+      const version = await readVersion();
+      await finish(await compile(folder, version, target, denoFlags), file);
+    });
   });
-});
+}
 
-/** Compiles copies of the sources in a folder, and returns the executable. */
-async function compile(
+/**
+ * Compiles a version in a folder, and returns the executable.
+ *
+ * @throws {Error} If it cannot be compiled, or would not run.
+ */
+export async function compile(
   folder: string,
+  version: string,
   target: string,
   flags: string[],
 ): Promise<string> {
+  const denort = Deno.env.get("DENORT_BIN");
+  if (denort) await assertDenort(denort, target);
   for (const source of SOURCES) await copy(source, `${folder}/${source}`);
+  const config = JSON.stringify({ ...project, version });
+  await Deno.writeTextFile(`${folder}/deno.json`, config);
+  await Deno.utime(`${folder}/deno.json`, 0, 0);
   const env: Record<string, string> = {};
   for (const name of ["DENO_DIR", "DENORT_BIN"]) {
     const path = Deno.env.get(name);
     if (path) env[name] = resolve(path); // it is used in another folder
   }
-  const fallback = fallbackFlags(flags);
+  const fallback = flags.filter((flag) => /^--(import-map|lock)=/.test(flag));
   if (fallback.length > 0) {
     env.DENO_DIR = `${folder}/cache`;
     await copyFallback(fallback, env.DENO_DIR);
@@ -69,12 +68,18 @@ async function compile(
   await run(deno, args, { cwd: folder, env }).catch((error) => {
     throw explainDownload(error, target);
   });
+  if (target === "aarch64" && !fitsLargePages(await Deno.readFile(output))) {
+    throw new Error(
+      `The executable might crash where memory pages are larger than 4 KB, as on a Raspberry Pi 5: use another version of Deno than ${Deno.version.deno}`,
+    );
+  }
+  if (Deno.build.os === "linux" && Deno.build.arch === target) {
+    await assertRuns(output, VERSION.replace(project.version, version));
+  }
+  if (fallback.length > 0) {
+    console.log("Compiled with substitutes for @std from npm and .tools/std");
+  }
   return output;
-}
-
-/** Returns the flags that replace the `@std` packages of jsr.io. */
-function fallbackFlags(flags: string[]): string[] {
-  return flags.filter((flag) => /^--(import-map|lock)=/.test(flag));
 }
 
 /** Copies the fallback's package into a cache in which its files get fixed times. */
@@ -92,14 +97,13 @@ async function copyFallback(flags: string[], cache: string): Promise<void> {
   await Deno.symlink(`${denoDir}/dl`, `${cache}/dl`);
 }
 
-/** Asserts that an executable for this machine runs. */
-async function assertRuns(file: string): Promise<void> {
+/** Asserts that an executable for this machine runs, and prints its version. */
+async function assertRuns(file: string, version: string): Promise<void> {
   const printed = await run(file, ["--version"])
     .catch((error: Error) => error.message);
   const [line] = printed.split("\n");
-  if (line !== VERSION) {
-    throw new Error(
-      `The executable should print "${VERSION}" for --version, but prints "${line}"`,
-    );
-  }
+  if (line === version) return;
+  throw new Error(
+    `The executable should print "${version}" for --version, but prints "${line}"`,
+  );
 }

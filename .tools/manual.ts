@@ -46,6 +46,9 @@ the sensor.
 The FIFO from which the service reads, one reading per line.
 Only root may write to it.
 .TP
+.I /usr/share/doc/datasensor/README.md
+The operator's guide.
+.TP
 .I /usr/share/doc/datasensor/examples
 Configuration files of programs that read the service.
 `;

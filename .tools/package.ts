@@ -6,48 +6,52 @@
 // umask.
 
 import { createHash } from "node:crypto";
+import { readdir } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
-import project from "../deno.json" with { type: "json" };
 import { HELP } from "../src/process/command_line.ts";
 import { copy, finish, parseFlags, run, runTool, withFolder } from "./build.ts";
+import { compile } from "./compile.ts";
 import { formatManual } from "./manual.ts";
-import { warningIfTooOld } from "./oldest_deno.ts";
+import { readVersion } from "./version.ts";
 
 /** The files of the package that need no change, as a tree. */
 const TREE = ".board/package";
 
-/** Files that become examples: an operator installs those that are needed. */
-const EXAMPLES = [".board/consumers", ".board/avahi.service"];
+/** Where its documents come from. An operator installs the examples that are needed. */
+const DOCUMENTS = {
+  "README.md": ".board/README.md",
+  "examples/consumers": ".board/consumers",
+  "examples/avahi.service": ".board/avahi.service",
+};
 
 /** Debian's name of each processor. */
 const ARCHITECTURES = new Map([["aarch64", "arm64"], ["x86_64", "amd64"]]);
 
 await runTool(async () => {
-  const { target, "output-dir": outputDir } = parseFlags();
+  const { target, outputDir, denoFlags } = parseFlags();
   const architecture = ARCHITECTURES.get(target);
   if (!architecture) throw new Error(`Unknown target "${target}"`);
-  const name = `datasensor_${project.version}_${architecture}.deb`;
-  console.error(`Making ${outputDir}/${name} with Deno ${Deno.version.deno}`);
+  const version = await readVersion();
+  const name = `datasensor_${version}_${architecture}.deb`;
+  const file = `${outputDir}/${name}`;
+  console.error(`Making ${file} with Deno ${Deno.version.deno}`);
   await requireDpkg();
   await withFolder(outputDir, async (folder) => {
-    const compile = ["task", "-q", "compile", `--target=${target}`];
-    const args = [...compile, `--output-dir=${folder}`];
-    // The first two lines are the size and the digest of the executable
-    const [, , ...notes] = (await run(Deno.execPath(), args)).split("\n");
-    const date = await stage(
-      `${folder}/tree`,
-      `${folder}/datasensor-${target}`,
-      architecture,
-    );
+    const executable = await compile(folder, version, target, denoFlags);
+    const tree = `${folder}/tree`;
+    const date = await stage(tree, executable, version, architecture);
     // Debian 11 cannot read zstd, the default on Ubuntu
     const build = ["-Zxz", "--root-owner-group", "--build", "tree", name];
     const env = { SOURCE_DATE_EPOCH: String(date), LC_ALL: "C" };
     await run("dpkg-deb", build, { cwd: folder, env });
-    await finish(`${folder}/${name}`, `${outputDir}/${name}`);
-    for (const note of notes.filter(Boolean)) console.log(note);
-    const warning = warningIfTooOld(); // compile's is not shown
-    if (warning) console.error(warning);
+    await finish(`${folder}/${name}`, file);
+    // A fixed name, for the README's commands
+    const link = `datasensor_${architecture}.deb`;
+    await Deno.symlink(name, `${folder}/${link}`);
+    await Deno.rename(`${folder}/${link}`, `${outputDir}/${link}`);
   });
+  const install = `ssh -t BOARD sudo apt install ./${name}`;
+  console.log(`To install it: scp ${file} BOARD: && ${install}`);
 });
 
 /** Throws unless dpkg-deb is installed. */
@@ -66,56 +70,61 @@ async function requireDpkg(): Promise<void> {
 async function stage(
   tree: string,
   executable: string,
+  version: string,
   architecture: string,
 ): Promise<number> {
   const shared = `${tree}/usr/share`;
   const documents = `${shared}/doc/datasensor`;
   await copy(TREE, tree);
-  for (const example of EXAMPLES) {
-    const name = example.split("/").at(-1);
-    await copy(example, `${documents}/examples/${name}`);
+  for (const [name, source] of Object.entries(DOCUMENTS)) {
+    await copy(source, `${documents}/${name}`);
   }
   await Deno.mkdir(`${tree}/usr/bin`);
   await Deno.rename(executable, `${tree}/usr/bin/datasensor`);
 
-  const changelog = await Deno.readTextFile(`${documents}/changelog`);
+  const changelog = (await Deno.readTextFile(`${documents}/changelog`))
+    .replace(/(?<=^datasensor )\S+/, `(${version})`);
   const date = Date.parse(changelog.match(/^ -- .*> {2}(.*)$/m)![1]!) / 1000;
   await Deno.remove(`${documents}/changelog`);
   await writeCompressed(`${documents}/changelog.gz`, changelog);
   await Deno.mkdir(`${shared}/man/man1`, { recursive: true });
-  const manual = formatManual(HELP, project.version, date);
+  const manual = formatManual(HELP, version, date);
   await writeCompressed(`${shared}/man/man1/datasensor.1.gz`, manual);
 
-  const files = (await list(tree)).filter(({ isFile }) => isFile)
-    .map(({ path }) => path.slice(tree.length + 1))
-    .filter((path) => !path.startsWith("DEBIAN/")).toSorted();
   let bytes = 0;
   let sums = "";
-  for (const path of files) {
+  for (const path of await list(tree)) {
+    if (path.startsWith("DEBIAN/") || !await isFile(`${tree}/${path}`)) {
+      continue;
+    }
     const content = await Deno.readFile(`${tree}/${path}`);
     bytes += content.length;
     sums += `${createHash("md5").update(content).digest("hex")}  ${path}\n`;
   }
   await Deno.writeTextFile(`${tree}/DEBIAN/md5sums`, sums);
-  const control = formatControl(architecture, Math.ceil(bytes / 1024));
+  const control = formatControl(version, architecture, bytes);
   await Deno.writeTextFile(`${tree}/DEBIAN/control`, control);
 
-  for (const { path, isFile } of await list(tree)) {
-    const isExecutable = !isFile || path.endsWith("/usr/bin/datasensor") ||
-      /\/DEBIAN\/(pre|post)/.test(path);
-    await Deno.chmod(path, isExecutable ? 0o755 : 0o644);
-    await Deno.utime(path, date, date);
+  for (const path of await list(tree)) {
+    const isExecutable = /^usr\/bin\/|^DEBIAN\/(pre|post)/.test(path) ||
+      !await isFile(`${tree}/${path}`);
+    await Deno.chmod(`${tree}/${path}`, isExecutable ? 0o755 : 0o644);
+    await Deno.utime(`${tree}/${path}`, date, date);
   }
   return date;
 }
 
 /** Formats the control file. */
-function formatControl(architecture: string, installedSize: number): string {
+function formatControl(
+  version: string,
+  architecture: string,
+  bytes: number,
+): string {
   return `Package: datasensor
-Version: ${project.version}
+Version: ${version}
 Architecture: ${architecture}
 Maintainer: The maintainers of datasensor <maintainers@datasensor.invalid>
-Installed-Size: ${installedSize}
+Installed-Size: ${Math.ceil(bytes / 1024)}
 Depends: libc6 (>= 2.27), libgcc-s1
 Section: net
 Priority: optional
@@ -131,16 +140,11 @@ async function writeCompressed(file: string, text: string): Promise<void> {
   await Deno.writeFile(file, gzipSync(text, { level: 9 }));
 }
 
-/** Lists the files and folders below a folder, and then the folder itself. */
-async function list(
-  path: string,
-): Promise<{ path: string; isFile: boolean }[]> {
-  const entries = [];
-  for await (const { name, isDirectory } of Deno.readDir(path)) {
-    const entry = `${path}/${name}`;
-    entries.push(
-      ...isDirectory ? await list(entry) : [{ path: entry, isFile: true }],
-    );
-  }
-  return [...entries, { path, isFile: false }];
+/** Lists the files and folders below a folder, and the folder itself. */
+async function list(folder: string): Promise<string[]> {
+  return ["", ...await readdir(folder, { recursive: true })].toSorted();
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await Deno.stat(path)).isFile;
 }

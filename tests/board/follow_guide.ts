@@ -1,6 +1,5 @@
 // The test of a board: the checks of the README and the guide, in order.
 
-import { make } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
 import { missingCommand, testUnless } from "../helpers/machine.ts";
 import { output } from "../helpers/process.ts";
@@ -12,26 +11,23 @@ import { getImages, missingImage } from "./image.ts";
 import { reset } from "./operations.ts";
 import { SENSOR } from "./sensor.ts";
 import { SERVICE } from "./service.ts";
-import { makeNewerVersion, NEWER_VERSIONS, REMOVAL, UPDATE } from "./update.ts";
+import { makePackages, REMOVAL, UPDATE } from "./update.ts";
 
 const dist = await Folder.create();
 globalThis.addEventListener("unload", () => dist.remove());
 
 const reason = await missingImage() ??
-  await missingCommand("dpkg-deb", "ssh") ??
+  await missingCommand("dpkg-deb", "git", "ssh") ??
   await missingTerminal() ?? await missingPackage();
 
 /** Makes the packages, and the executable that they contain. */
 async function missingPackage(): Promise<string | undefined> {
-  const { code, stderr } = await make("package", "aarch64", dist.path);
-  if (code !== 0) return `no package for arm64: ${stderr.trim()}`;
-  const extract = `dpkg-deb --fsys-tarfile *.deb |
+  const missing = await makePackages(dist.path);
+  if (missing) return missing;
+  const extract = `dpkg-deb --fsys-tarfile datasensor_arm64.deb |
     tar -xO ./usr/bin/datasensor >datasensor-aarch64
     chmod +x datasensor-aarch64`;
   await output("sh", ["-ec", extract], { cwd: dist.path });
-  for (const version of NEWER_VERSIONS) {
-    await makeNewerVersion(dist.path, version);
-  }
 }
 
 /** Declares the test that follows the guide on an emulated board. */

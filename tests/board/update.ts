@@ -1,8 +1,8 @@
-// Checks what the guide says about updates and removal. The other versions of the
-// package differ in their number, and in a comment in the settings.
+// Checks what the guide says about updates and removal.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import project from "../../deno.json" with { type: "json" };
+import { make } from "../helpers/executable.ts";
+import { Folder } from "../helpers/files.ts";
 import { output } from "../helpers/process.ts";
 import type { Board } from "./board.ts";
 import {
@@ -10,42 +10,57 @@ import {
   configure,
   guide,
   property,
+  restoreSettings,
   waitForState,
 } from "./operations.ts";
 
-/** The version in the guide. */
-const VERSION = project.version;
+/** The fixed name of the package that was made last. */
+const LATEST = "dist/datasensor_arm64.deb";
 
-/** The versions to which a board is updated. */
-export const NEWER_VERSIONS = [`${VERSION}+1`, `${VERSION}+2`] as const;
+/** The commands that install the packages, as `deno task package` prints them. */
+const commands = { older: "", newer: "" };
 
-/** Makes a newer version of a package, in the same folder. */
-export async function makeNewerVersion(
-  folder: string,
-  version: string,
-): Promise<void> {
-  const script = `work=$(mktemp -d)
-trap 'rm -r "$work"' EXIT
-dpkg-deb -R datasensor_${VERSION}_arm64.deb "$work"
-sed -i 's/^Version: .*/Version: ${version}/' "$work/DEBIAN/control"
-echo '# A new comment' >>"$work/etc/default/datasensor"
-dpkg-deb -Zgzip -z1 --root-owner-group -b "$work" datasensor_${version}_arm64.deb`;
-  const { code, stderr } = await output("sh", ["-ec", script], { cwd: folder });
-  if (code !== 0) throw new Error(stderr);
+/**
+ * Makes the packages of a commit and of a later one, which changes a comment in the
+ * settings. The older one is made last.
+ *
+ * @returns The reason if it fails.
+ */
+export async function makePackages(into: string): Promise<string | undefined> {
+  using clone = await Folder.ofProject();
+  const { path } = clone;
+  const commits = {
+    older: await clone.commit("2026-11-22T16:29:00Z"),
+    newer: "",
+  };
+  const settings = `${path}/.board/package/etc/default/datasensor`;
+  await Deno.writeTextFile(settings, "# A new comment\n", { append: true });
+  commits.newer = await clone.commit("2026-11-22T16:30:00Z");
+  for (const age of ["newer", "older"] as const) {
+    await output("git", ["checkout", "-q", commits[age]], { cwd: path });
+    const made = await make("package", "aarch64", into, { cwd: path });
+    if (made.code !== 0) return `no package for arm64: ${made.stderr}`;
+    commands[age] = made.stdout.match(/(?<=^To install it: ).*/m)![0];
+  }
 }
 
-/** Installs a version with the guide's loop, for this board only. */
-async function install(board: Board, version: string): Promise<void> {
-  const loop = guide.block("for board in");
-  const printed = await board.runOnOperator(
-    loop.replaceAll("BOARD1 BOARD2", "BOARD").replaceAll(VERSION, version),
-  );
+/** Asserts that the board has the version that a command installs. */
+async function assertInstalled(board: Board, command: string): Promise<void> {
+  const [, version] = command.match(/datasensor_(\S+)_arm64/)!;
+  const query = "dpkg-query -f '${Version}' -W datasensor";
+  assertEquals(await board.read(query), version);
+  const printed = await board.read("datasensor --version");
+  assertEquals(printed.split(" ")[1], version);
+}
+
+/** Installs a package with the guide's loop. */
+async function install(board: Board, command: string): Promise<void> {
+  const [file] = command.match(/\/\S+/)!;
+  await Deno.writeTextFile(`${board.folder}/boards`, "BOARD\n");
+  const loop = guide.block("--allow-downgrades").replace(LATEST, file);
+  const printed = await board.runOnOperator(loop);
   assertMatch(printed, /^BOARD: datasensor \S+ \(Deno .*, aarch64\)$/m);
-  assertEquals(await installedVersion(board), version);
-}
-
-function installedVersion(board: Board): Promise<string> {
-  return board.read("dpkg-query -f '${Version}' -W datasensor");
+  await assertInstalled(board, command);
 }
 
 /** Settings with which the service serves a sensor. */
@@ -56,13 +71,20 @@ const SETTINGS = [
 
 /** The checks of the guide's section "Updates and many boards". */
 export const UPDATE: Checks = {
-  async "an update keeps the settings, and restarts the service and the sensor"(
+  async "the command that `deno task package` prints updates the service"(
+    board,
+  ) {
+    await board.runOnOperator(commands.newer);
+    await assertInstalled(board, commands.newer);
+  },
+
+  async "the guide's commands go back, keep the settings, and restart the service and the sensor"(
     board,
   ) {
     await configure(board, ...SETTINGS);
     await board.waitForAnswer("200 5.5");
     const before = await property(board, "MainPID");
-    await install(board, NEWER_VERSIONS[0]);
+    await install(board, commands.older);
     await waitForState(board, "active");
     await board.waitForAnswer("200 5.5");
     const pid = await property(board, "MainPID");
@@ -75,7 +97,7 @@ export const UPDATE: Checks = {
     board,
   ) {
     await board.run("sudo systemctl disable --now datasensor");
-    await install(board, NEWER_VERSIONS[1]);
+    await install(board, commands.newer);
     assertEquals(await property(board, "UnitFileState"), "disabled");
     await waitForState(board, "inactive");
     await board.reboot();
@@ -84,8 +106,15 @@ export const UPDATE: Checks = {
     await board.waitForAnswer("200 5.5");
   },
 
-  async "the guide's commands go back to an older version"(board) {
-    await install(board, VERSION);
+  async "the guide's commands copy the settings of a board to all boards"(
+    board,
+  ) {
+    const commands = guide.block("cp settings");
+    const [fetch] = commands.split("\n");
+    await board.runOnOperator(fetch!);
+    await restoreSettings(board);
+    await board.waitForAnswer('200 "Sensor data"');
+    await board.runOnOperator(commands.replace(fetch!, ""));
     await board.waitForAnswer("200 5.5");
   },
 };
@@ -99,9 +128,7 @@ export const REMOVAL: Checks = {
     await board.run(
       "grep 5.5 /etc/default/datasensor; ! systemctl cat datasensor",
     );
-    await board.runOnOperator(
-      `ssh -t BOARD sudo apt-get install ./datasensor_${VERSION}_arm64.deb`,
-    );
+    await board.runOnOperator(commands.newer);
     await board.waitForAnswer("200 5.5");
   },
 

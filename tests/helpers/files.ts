@@ -20,6 +20,26 @@ export class Folder implements Disposable {
     return folder;
   }
 
+  /** Commits its files, and returns the hash. */
+  async commit(time: string): Promise<string> {
+    const env = {
+      GIT_CONFIG_GLOBAL: "/dev/null", // not the user's settings
+      ...{ GIT_AUTHOR_NAME: "test", GIT_AUTHOR_EMAIL: "test@localhost" },
+      ...{ GIT_COMMITTER_NAME: "test", GIT_COMMITTER_EMAIL: "test@localhost" },
+      ...{ GIT_AUTHOR_DATE: time, GIT_COMMITTER_DATE: time },
+    };
+    const script = `unset $(git rev-parse --local-env-vars)
+      git init -q && git add -A && git commit -q -m test && git rev-parse HEAD`;
+    const options = { cwd: this.path, env };
+    const { code, stdout, stderr } = await output(
+      "sh",
+      ["-c", script],
+      options,
+    );
+    if (code !== 0) throw new Error(stderr);
+    return stdout.trim();
+  }
+
   /** Creates a Deno cache with links to the entries of the user's cache. */
   static async ofCache(): Promise<Folder> {
     const { stdout } = await output(Deno.execPath(), ["info", "--json"]);

@@ -133,12 +133,13 @@ testUnless(
   Deno.build.os === "linux" ? undefined : "executables for Linux do not run",
   "compile rejects an executable that does not run",
   async () => {
+    using project = await Folder.ofProject(); // without a commit
     const { stdout } = await output(Deno.execPath(), ["--version"]);
     await assertFails(
       `The executable should print "${VERSION}" for --version, but prints ` +
         `"${stdout.split("\n")[0]}"`,
       [`DENORT_BIN=${Deno.execPath()}`],
-      { target: Deno.build.arch },
+      { target: Deno.build.arch, cwd: project.path },
     );
   },
 );

@@ -4,25 +4,29 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { isTooOld } from "../../.tools/oldest_deno.ts";
 import { VERSION } from "../../src/process/command_line.ts";
-import { compilerVersion, make } from "../helpers/executable.ts";
+import { compilerVersion, make, makeInClone } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
-import { skip, testUnless } from "../helpers/machine.ts";
+import { missingCommand, skip, testUnless } from "../helpers/machine.ts";
 import { output } from "../helpers/process.ts";
 import { getDenoFlags } from "../helpers/program.ts";
 
-const folder = await Folder.create();
-globalThis.addEventListener("unload", () => folder.remove());
+const project = await Folder.ofProject();
+globalThis.addEventListener("unload", () => project.remove());
 
 const { arch, os } = Deno.build;
-const file = `${folder.path}/datasensor-${arch}`;
+const file = `${project.path}/dist/datasensor-${arch}`;
 const version = await compilerVersion();
 const missing = await missingExecutable();
 
 /** Compiles the executable, or returns the reason to skip its tests. */
 async function missingExecutable(): Promise<string | undefined> {
   if (os !== "linux") return "executables for Linux do not run here";
-  const { code, stderr } = await make("compile", arch, folder.path);
-  if (code !== 0) return `cannot compile: ${stderr.trim().split("\n").at(-1)}`;
+  const missing = await missingCommand("git");
+  if (missing) return missing;
+  await project.commit("2026-11-22T16:29:00Z");
+  const options = { cwd: project.path };
+  const { code, stderr } = await make("compile", arch, "dist", options);
+  if (code !== 0) return `cannot compile: ${stderr}`;
 }
 
 /** The program's tests that run the executable, too. */
@@ -73,23 +77,30 @@ testUnless(
 
 testUnless(
   missing,
-  "compile builds and reports the same executable in another folder from files with other dates",
+  "compile builds and reports the same executable in another clone",
   async () => {
-    using copy = await Folder.ofProject();
+    using place = await Folder.create();
     using cache = await Folder.ofCache();
     // Gives the current date to the fallback's package, if it is cached
     const script = "tar cf npm.tar npm/*/deno-std && rm npm && tar xmf npm.tar";
     await output("sh", ["-c", script], { cwd: cache.path });
-    const options = { cwd: copy.path, env: { DENO_DIR: cache.path } };
-    const { stdout, stderr } = await make("compile", arch, "a/b", options);
-    const made = `a/b/datasensor-${arch}`;
-    const files = [file, `${copy.path}/${made}`];
-    const sums = (await output("sha256sum", files)).stdout.match(/^\w+/gm)!;
+    const env = { DENO_DIR: cache.path };
+    const made = await makeInClone("compile", arch, project, place, env);
+    const { folder, stdout, stderr } = made;
+    const files = [file, `${folder}/datasensor-${arch}`];
+    const sums = (await output("sha256sum", files)).stdout.match(
+      /\b\w{64}\b/g,
+    )!;
     assertEquals(sums[1], sums[0], stderr);
     const { size } = await Deno.stat(file);
-    const report = [`${made}: ${size} bytes`, `SHA-256 ${sums[0]}`];
+    const report = [
+      `a/b/datasensor-${arch}: ${size} bytes`,
+      `SHA-256 ${sums[0]}`,
+    ];
     if (getDenoFlags().some((flag) => flag.startsWith("--import-map"))) {
-      report.push("Compiled with substitutes for @std from npm and .tools/std");
+      report.unshift(
+        "Compiled with substitutes for @std from npm and .tools/std",
+      );
     }
     assertEquals(stdout, `${report.join("\n")}\n`);
     const warning = `With Deno ${version}, the service does not`;

@@ -4,32 +4,38 @@
 import { assertEquals } from "@std/assert";
 import project from "../../deno.json" with { type: "json" };
 import { isTooOld } from "../../.tools/oldest_deno.ts";
-import { HELP, VERSION } from "../../src/process/command_line.ts";
-import { compilerVersion, make } from "../helpers/executable.ts";
+import { HELP } from "../../src/process/command_line.ts";
+import { compilerVersion, make, makeInClone } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
 import { missingCommand, testUnless } from "../helpers/machine.ts";
 import { output } from "../helpers/process.ts";
 
 const TREE = ".board/package";
 const DOCUMENTS = "usr/share/doc/datasensor";
-const NAME = `datasensor_${project.version}_arm64.deb`;
+const NAME = "datasensor_arm64.deb";
 
-const folder = await Folder.create();
-globalThis.addEventListener("unload", () => folder.remove());
+const clone = await Folder.ofProject();
+globalThis.addEventListener("unload", () => clone.remove());
+const folder = `${clone.path}/dist`;
+let version = "";
 
 /** Runs a shell script in the folder with the package. Throws if it fails. */
 async function run(script: string): Promise<string> {
-  const options = { cwd: folder.path };
+  const options = { cwd: folder };
   const { code, stdout, stderr } = await output("sh", ["-ec", script], options);
   if (code !== 0) throw new Error(`${script}\n${stdout}${stderr}`);
   return stdout;
 }
 
-const reason = await missingCommand("dpkg-deb") ?? await missingPackage();
+const reason = await missingCommand("dpkg-deb", "git") ??
+  await missingPackage();
 
 /** Makes the package, and unpacks it into the folder `tree`. */
 async function missingPackage(): Promise<string | undefined> {
-  const { code, stderr } = await make("package", "aarch64", folder.path);
+  const commit = await clone.commit("2026-11-22T17:29:59+01:00");
+  version = `${project.version}+202611221629.${commit.slice(0, 7)}`;
+  const options = { cwd: clone.path };
+  const { code, stderr } = await make("package", "aarch64", "dist", options);
   if (code !== 0) return `cannot make a package: ${stderr}`;
   await run(`dpkg-deb -R ${NAME} tree`);
 }
@@ -43,6 +49,7 @@ testUnless(reason, "the package contains these files", async () => {
     "-rw-r--r-- root/root ./usr/lib/systemd/system/datasensor-sensor.service",
     "-rw-r--r-- root/root ./usr/lib/systemd/system/datasensor.service",
     "-rw-r--r-- root/root ./usr/lib/systemd/system/datasensor.socket",
+    "-rw-r--r-- root/root ./usr/share/doc/datasensor/README.md",
     "-rw-r--r-- root/root ./usr/share/doc/datasensor/changelog.gz",
     "-rw-r--r-- root/root ./usr/share/doc/datasensor/copyright",
     "-rw-r--r-- root/root ./usr/share/doc/datasensor/examples/avahi.service",
@@ -54,12 +61,17 @@ testUnless(reason, "the package contains these files", async () => {
   await run(`diff -r tree/${DOCUMENTS}/examples/consumers ${consumers}`);
 });
 
-testUnless(reason, "the package has the version of the service", async () => {
-  const [, version] = VERSION.split(" ");
-  assertEquals(await run(`dpkg-deb -f ${NAME} Version`), `${version}\n`);
-  const changelog = await run(`zcat tree/${DOCUMENTS}/changelog.gz`);
-  assertEquals(changelog.split(" ")[1], `(${version})`);
-});
+testUnless(
+  reason,
+  "the package has the version of the executable",
+  async () => {
+    assertEquals(await run(`dpkg-deb -f ${NAME} Version`), `${version}\n`);
+    const changelog = await run(`zcat tree/${DOCUMENTS}/changelog.gz`);
+    assertEquals(changelog.split(" ")[1], `(${version})`);
+    // In deno.json, which it contains
+    await run(`grep -aqF '"version":"${version}"' tree/usr/bin/datasensor`);
+  },
+);
 
 testUnless(
   reason ?? await missingCommand("readelf"),
@@ -88,28 +100,40 @@ testUnless(
   },
 );
 
-testUnless(reason, "the manual page describes every flag", async () => {
-  const page = await run("zcat tree/usr/share/man/man1/datasensor.1.gz");
-  const flags = page.replaceAll("\\-", "-").match(/(?<=^.B )-.*/gm);
-  assertEquals(flags, HELP.match(/(?<=^ {2})-.*?(?= {2,})/gm));
-});
+testUnless(
+  reason,
+  "the manual page describes every flag, and names the package's files",
+  async () => {
+    const page = await run("zcat tree/usr/share/man/man1/datasensor.1.gz");
+    const flags = page.replaceAll("\\-", "-").match(/(?<=^.B )-.*/gm);
+    assertEquals(flags, HELP.match(/(?<=^ {2})-.*?(?= {2,})/gm));
+    const files = page.match(/(?<=^\.I )\/(etc|usr)\/.*/gm)!;
+    await run(`ls ${files.map((file) => `tree${file}`).join(" ")}`);
+    await run(
+      `diff tree${files[1]} ${await Deno.realPath(".board/README.md")}`,
+    );
+  },
+);
 
 testUnless(
   reason,
-  "package builds and reports the same package in another folder, with another umask and time zone",
+  "package builds and reports the same package in another clone",
   async () => {
-    using copy = await Folder.ofProject();
-    const files = `${copy.path}/.board`;
-    await output("chmod", ["-R", "go-rx", files]);
-    const env = { TZ: "Pacific/Auckland", LC_ALL: "tr_TR.UTF-8" };
-    const options = { cwd: copy.path, env, umask: "077" };
-    const { stdout, stderr } = await make("package", "aarch64", "a/b", options);
+    using place = await Folder.create();
+    const made = await makeInClone("package", "aarch64", clone, place);
+    const { stdout, stderr } = made;
     const isWarned = stderr.includes("does not survive a flood");
     assertEquals(isWarned, isTooOld(await compilerVersion()), stderr);
     const sum = (await run(`sha256sum ${NAME}`)).split(" ")[0];
-    const { size } = await Deno.stat(`${folder.path}/${NAME}`);
-    const report = `a/b/${NAME}: ${size} bytes\nSHA-256 ${sum}\n`;
-    assertEquals(stdout.replace(/Compiled with .*\n/, ""), report);
+    const { size } = await Deno.stat(`${folder}/${NAME}`);
+    const name = `datasensor_${version}_arm64.deb`;
+    assertEquals(
+      stdout.replace(/Compiled with .*\n/, ""),
+      `a/b/${name}: ${size} bytes
+SHA-256 ${sum}
+To install it: scp a/b/${name} BOARD: && ssh -t BOARD sudo apt install ./${name}
+`,
+    );
   },
 );
 

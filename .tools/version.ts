@@ -1,0 +1,37 @@
+// The version of what the tools make.
+
+import project from "../deno.json" with { type: "json" };
+import { run } from "./build.ts";
+
+/** The files and folders that become part of the executable or the package. */
+const SOURCES = [
+  "deno.json",
+  "deno.lock",
+  "main.ts",
+  "src",
+  ".board",
+  ".tools",
+];
+
+/**
+ * Returns the version in deno.json with the time and hash of the commit, such as
+ * 1.0.0+202611221629.412f425: to apt, a later commit is newer. After a change that
+ * is not committed, the time is the current one, without a hash. Without git, only
+ * the version in deno.json is known.
+ */
+export async function readVersion(): Promise<string> {
+  // Not a repository that contains this folder, such as that of a home folder
+  const git = (...args: string[]) => run("git", ["--git-dir=.git", ...args]);
+  try {
+    const status = ["status", "--porcelain", "--untracked-files=normal"];
+    const changes = await git(...status, "--", ...SOURCES);
+    const [seconds, hash] = changes
+      ? [Date.now() / 1000, ""]
+      : (await git("rev-list", "--timestamp", "-1", "HEAD")).split(" ");
+    const time = new Date(Number(seconds) * 1000).toISOString();
+    const digits = time.replace(/\D/g, "").slice(0, 12);
+    return `${project.version}+${digits}${hash && `.${hash.slice(0, 7)}`}`;
+  } catch {
+    return project.version;
+  }
+}
