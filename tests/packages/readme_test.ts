@@ -7,7 +7,9 @@ import { HELP } from "../../src/process/command_line.ts";
 import { CAPACITY_BYTES } from "../../src/log/line_writer.ts";
 import { MAX_LINE_BYTES } from "../../src/sensor/line_reader.ts";
 import { MEMORY_LIMIT_BYTES } from "../../src/server/memory.ts";
+import { Folder } from "../helpers/files.ts";
 import { Guide } from "../helpers/guide.ts";
+import { output } from "../helpers/process.ts";
 import { Program, programCommand } from "../helpers/program.ts";
 
 const README = await Guide.read("README.md");
@@ -61,10 +63,15 @@ const SENSORS: [source: string, here: string, reading: string][] = [
 ];
 
 for (const [source, here, reading] of SENSORS) {
-  Deno.test(`the README's command with ${source} feeds the service`, async () => {
+  Deno.test(`the README's command with ${source} feeds the service, in German too`, async () => {
+    using place = await Folder.create();
+    const LC_ALL = "de_DE.UTF-8"; // in which awk prints 21,5
+    const script = `localedef --no-archive -i de_DE -f UTF-8 ./${LC_ALL}`;
+    await output("sh", ["-c", script], { cwd: place.path });
+    const env = { LOCPATH: place.path, LC_ALL };
     const command = README.block(source).replace(source, here)
       .replace(/deno task start|\.\/datasensor/, SERVICE);
-    const options = { killGroup: true };
+    const options = { killGroup: true, env };
     await using program = new Program("bash", ["-c", command], options);
     await program.waitUntilListening();
     await program.waitForAnswer(reading);
