@@ -4,8 +4,17 @@
 
 import { parseArgs } from "node:util";
 
+/** Aborted by a signal that stops the tool. */
+const stop = new AbortController();
+
+/** What a tool gets. */
+export type Job = ReturnType<typeof parseFlags> & {
+  /** A temporary folder in the output folder. */
+  folder: string;
+};
+
 /** Parses the flags of a tool. Its task adds --deno-flags. */
-export function parseFlags() {
+function parseFlags() {
   const { values } = parseArgs({
     // npm users type "--" before flags
     args: Deno.args.filter((arg) => arg !== "--"),
@@ -19,40 +28,29 @@ export function parseFlags() {
   return { target: values.target, outputDir: values["output-dir"], denoFlags };
 }
 
-/** Aborted by a signal that stops the tool. */
-const stop = new AbortController();
-
 /**
- * Runs a tool. A signal stops it, and an error is printed as its message; in both
- * cases, the exit code is 1.
+ * Runs a tool, and removes its folder. A signal stops it, and an error is printed as
+ * its message; in both cases, the exit code is 1.
  */
-export async function runTool(tool: () => Promise<void>): Promise<void> {
+export async function runTool(
+  tool: (job: Job) => Promise<void>,
+): Promise<void> {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     const error = new Error(`Stopped by ${signal}`);
     Deno.addSignalListener(signal, () => stop.abort(error));
   }
+  let folder: string | undefined;
   try {
-    await tool();
+    const flags = parseFlags();
+    await Deno.mkdir(flags.outputDir, { recursive: true });
+    const dir = await Deno.realPath(flags.outputDir);
+    folder = await Deno.makeTempDir({ dir, prefix: ".build-" });
+    await tool({ ...flags, folder });
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
-    Deno.exit(1);
-  }
-}
-
-/** Calls a function with a temporary folder in the output folder, and removes it. */
-export async function withFolder(
-  outputDir: string,
-  make: (folder: string) => Promise<void>,
-): Promise<void> {
-  await Deno.mkdir(outputDir, { recursive: true });
-  const folder = await Deno.makeTempDir({
-    dir: await Deno.realPath(outputDir),
-    prefix: ".build-",
-  });
-  try {
-    await make(folder);
+    Deno.exitCode = 1;
   } finally {
-    await Deno.remove(folder, { recursive: true });
+    if (folder) await Deno.remove(folder, { recursive: true });
   }
 }
 

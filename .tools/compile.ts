@@ -7,7 +7,7 @@
 import { resolve } from "node:path";
 import project from "../deno.json" with { type: "json" };
 import { VERSION } from "../src/process/command_line.ts";
-import { copy, finish, parseFlags, run, runTool, withFolder } from "./build.ts";
+import { copy, finish, type Job, run, runTool } from "./build.ts";
 import { assertDenort, explainDownload } from "./denort.ts";
 import { fitsLargePages } from "./elf.ts";
 import { readVersion } from "./version.ts";
@@ -18,27 +18,21 @@ const deno = Deno.execPath();
 const SOURCES = ["deno.lock", "main.ts", "src", ".tools/std"];
 
 if (import.meta.main) {
-  await runTool(async () => {
-    const { target, outputDir, denoFlags } = parseFlags();
-    const file = `${outputDir}/datasensor-${target}`;
+  await runTool(async (job) => {
+    const file = `${job.outputDir}/datasensor-${job.target}`;
     console.error(`Compiling ${file} with Deno ${Deno.version.deno}`);
-    await withFolder(outputDir, async (folder) => {
-      const version = await readVersion();
-      await finish(await compile(folder, version, target, denoFlags), file);
-    });
+    await finish(await compile(await readVersion(), job), file);
   });
 }
 
 /**
- * Compiles a version in a folder, and returns the executable.
+ * Compiles a version, and returns the executable.
  *
  * @throws {Error} If it cannot be compiled, or would not run.
  */
 export async function compile(
-  folder: string,
   version: string,
-  target: string,
-  flags: string[],
+  { folder, target, denoFlags }: Job,
 ): Promise<string> {
   const denort = Deno.env.get("DENORT_BIN");
   if (denort) await assertDenort(denort, target);
@@ -51,7 +45,9 @@ export async function compile(
     const path = Deno.env.get(name);
     if (path) env[name] = resolve(path); // it is used in another folder
   }
-  const fallback = flags.filter((flag) => /^--(import-map|lock)=/.test(flag));
+  const fallback = denoFlags.filter((flag) =>
+    /^--(import-map|lock)=/.test(flag)
+  );
   if (fallback.length > 0) {
     env.DENO_DIR = `${folder}/cache`;
     await copyFallback(fallback, env.DENO_DIR);
@@ -60,7 +56,7 @@ export async function compile(
   const args = [
     "compile",
     "--no-code-cache", // which the executable would write into the board's /tmp
-    ...flags,
+    ...denoFlags,
     `--target=${target}-unknown-linux-gnu`,
     `--output=${output}`,
     "main.ts",

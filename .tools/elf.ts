@@ -7,23 +7,15 @@ const PAGE_BYTES = 64 * 1024;
 /** The type of a segment that the kernel maps. */
 const PT_LOAD = 1;
 
-/** A part of an executable, and where it is mapped. */
-interface Segment {
-  offset: number;
-  address: number;
-  endAddress: number;
-}
-
 /**
  * Returns whether an executable can be mapped with pages of 64 KB, and so with
  * those of 16 and 4 KB: offset and address of each segment must be equal modulo
  * the page size, and no two segments may share a page.
  *
  * @param bytes A 64-bit, little-endian ELF file, or its beginning.
- * @throws {Error} If it is something else.
  */
 export function fitsLargePages(bytes: Uint8Array): boolean {
-  const segments = readSegments(bytes)
+  const segments = readSegments(viewElf(bytes)!)
     .toSorted((first, second) => first.address - second.address);
   return segments.every(({ offset, address }, index) => {
     const previousEnd = segments[index - 1]?.endAddress ?? 0;
@@ -33,31 +25,22 @@ export function fitsLargePages(bytes: Uint8Array): boolean {
   });
 }
 
-/** What the header of an ELF file says. */
-interface Header {
-  /** The number of its processor. */
-  machine: number;
-  /** Where its section headers end: denort ends with them. */
-  size: number;
-}
-
-/** Reads the header of a 64-bit, little-endian ELF file, undefined if it is none. */
-export function readHeader(bytes: Uint8Array): Header | undefined {
+/**
+ * Returns the number of the processor of a 64-bit, little-endian ELF file, and where
+ * its section headers end: denort ends with them. Undefined if it is none.
+ */
+export function readHeader(bytes: Uint8Array) {
   const view = viewElf(bytes);
   if (!view) return;
   const start = Number(view.getBigUint64(40, true)); // e_shoff
   const size = view.getUint16(58, true); // e_shentsize
   const count = view.getUint16(60, true); // e_shnum
-  return {
-    machine: view.getUint16(18, true), // e_machine
-    size: start + size * count,
-  };
+  const machine = view.getUint16(18, true); // e_machine
+  return { machine, size: start + size * count };
 }
 
-/** Reads the program headers of an ELF file. */
-function readSegments(bytes: Uint8Array): Segment[] {
-  const view = viewElf(bytes);
-  if (!view) throw new Error("Not a 64-bit, little-endian ELF file");
+/** Returns where the parts of an ELF file are, and where they are mapped. */
+function readSegments(view: DataView) {
   const start = Number(view.getBigUint64(32, true)); // e_phoff
   const size = view.getUint16(54, true); // e_phentsize
   const count = view.getUint16(56, true); // e_phnum

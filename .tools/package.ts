@@ -5,11 +5,10 @@
 // date of the changelog, and a mode that depends neither on the clone nor on the
 // umask.
 
-import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
 import { HELP } from "../src/process/command_line.ts";
-import { copy, finish, parseFlags, run, runTool, withFolder } from "./build.ts";
+import { copy, finish, run, runTool } from "./build.ts";
 import { compile } from "./compile.ts";
 import { formatManual } from "./manual.ts";
 import { readVersion } from "./version.ts";
@@ -27,43 +26,37 @@ const DOCUMENTS = {
 /** Debian's name of each processor. */
 const ARCHITECTURES = new Map([["aarch64", "arm64"], ["x86_64", "amd64"]]);
 
-await runTool(async () => {
-  const { target, outputDir, denoFlags } = parseFlags();
+await runTool(async (job) => {
+  const { target, outputDir, folder } = job;
   const architecture = ARCHITECTURES.get(target);
   if (!architecture) throw new Error(`Unknown target "${target}"`);
   const version = await readVersion();
   const name = `datasensor_${version}_${architecture}.deb`;
   const file = `${outputDir}/${name}`;
   console.error(`Making ${file} with Deno ${Deno.version.deno}`);
-  await requireDpkg();
-  await withFolder(outputDir, async (folder) => {
-    const executable = await compile(folder, version, target, denoFlags);
-    const tree = `${folder}/tree`;
-    const date = await stage(tree, executable, version, architecture);
-    // Debian 11 cannot read zstd, the default on Ubuntu
-    const build = ["-Zxz", "--root-owner-group", "--build", "tree", name];
-    const env = { SOURCE_DATE_EPOCH: String(date), LC_ALL: "C" };
-    await run("dpkg-deb", build, { cwd: folder, env });
-    await finish(`${folder}/${name}`, file);
-    // A fixed name, for the README's commands
-    const link = `datasensor_${architecture}.deb`;
-    await Deno.symlink(name, `${folder}/${link}`);
-    await Deno.rename(`${folder}/${link}`, `${outputDir}/${link}`);
-  });
+  await run("dpkg-deb", ["--version"]).catch(explainMissing);
+  const executable = await compile(version, job);
+  const tree = `${folder}/tree`;
+  const date = await stage(tree, executable, version, architecture);
+  // Debian 11 cannot read zstd, the default on Ubuntu
+  const build = ["-Zxz", "--root-owner-group", "--build", "tree", name];
+  const env = { SOURCE_DATE_EPOCH: String(date), LC_ALL: "C" };
+  await run("dpkg-deb", build, { cwd: folder, env });
+  await finish(`${folder}/${name}`, file);
+  // A fixed name, for the README's commands
+  const link = `datasensor_${architecture}.deb`;
+  await Deno.symlink(name, `${folder}/${link}`);
+  await Deno.rename(`${folder}/${link}`, `${outputDir}/${link}`);
   const install = `ssh -t BOARD sudo apt install ./${name}`;
   console.log(`To install it: scp ${file} BOARD: && ${install}`);
 });
 
-/** Throws unless dpkg-deb is installed. */
-async function requireDpkg(): Promise<void> {
-  try {
-    await run("dpkg-deb", ["--version"]);
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-    throw new Error(
-      "dpkg-deb is not installed: install it with `apt install dpkg` on Debian or Ubuntu, or `brew install dpkg` on a Mac",
-    );
-  }
+/** Throws an error that explains how to install dpkg-deb, if it is not. */
+function explainMissing(error: Error): never {
+  if (!(error instanceof Deno.errors.NotFound)) throw error;
+  throw new Error(
+    "dpkg-deb is not installed: install it with `apt install dpkg` on Debian or Ubuntu, or `brew install dpkg` on a Mac",
+  );
 }
 
 /** Creates the tree of the package, and returns its date, in seconds. */
@@ -92,22 +85,15 @@ async function stage(
   await writeCompressed(`${shared}/man/man1/datasensor.1.gz`, manual);
 
   let bytes = 0;
-  let sums = "";
-  for (const path of await list(tree)) {
-    if (path.startsWith("DEBIAN/") || !await isFile(`${tree}/${path}`)) {
-      continue;
-    }
-    const content = await Deno.readFile(`${tree}/${path}`);
-    bytes += content.length;
-    sums += `${createHash("md5").update(content).digest("hex")}  ${path}\n`;
+  for (const path of await readdir(tree, { recursive: true })) {
+    const { isFile, size } = await Deno.stat(`${tree}/${path}`);
+    if (isFile) bytes += size;
   }
-  await Deno.writeTextFile(`${tree}/DEBIAN/md5sums`, sums);
   const control = formatControl(version, architecture, bytes);
   await Deno.writeTextFile(`${tree}/DEBIAN/control`, control);
-
-  for (const path of await list(tree)) {
+  for (const path of [...await readdir(tree, { recursive: true }), "."]) {
     const isExecutable = /^usr\/bin\/|^DEBIAN\/(pre|post)/.test(path) ||
-      !await isFile(`${tree}/${path}`);
+      (await Deno.stat(`${tree}/${path}`)).isDirectory;
     await Deno.chmod(`${tree}/${path}`, isExecutable ? 0o755 : 0o644);
     await Deno.utime(`${tree}/${path}`, date, date);
   }
@@ -138,13 +124,4 @@ Description: serves a sensor reading as JSON over HTTP
 /** Writes a gzip file. */
 async function writeCompressed(file: string, text: string): Promise<void> {
   await Deno.writeFile(file, gzipSync(text, { level: 9 }));
-}
-
-/** Lists the files and folders below a folder, and the folder itself. */
-async function list(folder: string): Promise<string[]> {
-  return ["", ...await readdir(folder, { recursive: true })].toSorted();
-}
-
-async function isFile(path: string): Promise<boolean> {
-  return (await Deno.stat(path)).isFile;
 }

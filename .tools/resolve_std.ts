@@ -24,26 +24,20 @@ const NOTICE_DELAY_MS = 200;
 
 const warning = warningIfTooOld();
 if (warning) console.error(warning);
-if (!await isCached()) {
-  if (await isReachable(Deno.env.get("JSR_URL") || "https://jsr.io")) {
-    console.error("Downloading the @std packages from jsr.io");
-    await download();
-  } else {
-    console.error(
-      "jsr.io cannot be reached: using substitutes for @std from npm and .tools/std",
-    );
-    console.log(FALLBACK_FLAGS);
-  }
-}
-
-/** Returns whether all packages are cached; `--cached-only` keeps it offline. */
-async function isCached(): Promise<boolean> {
-  try {
-    await import("./std/packages.ts");
-    return true;
-  } catch {
-    return false;
-  }
+// --cached-only keeps it offline
+const cached = import("./std/packages.ts").then(() => true, () => false);
+if (await cached) Deno.exit();
+if (await isReachable(Deno.env.get("JSR_URL") || "https://jsr.io")) {
+  console.error("Downloading the @std packages from jsr.io");
+  const packages = `${import.meta.dirname}/std/packages.ts`;
+  const args = ["install", "--quiet", "--entrypoint", packages];
+  // Errors are left to the command that needs the packages
+  await new Deno.Command(Deno.execPath(), { args }).output();
+} else {
+  console.error(
+    "jsr.io cannot be reached: using substitutes for @std from npm and .tools/std",
+  );
+  console.log(FALLBACK_FLAGS);
 }
 
 /**
@@ -67,14 +61,4 @@ async function isReachable(registry: string): Promise<boolean> {
   } finally {
     clearTimeout(notice);
   }
-}
-
-/** Downloads all packages; errors are left to the command that needs them. */
-async function download(): Promise<void> {
-  const packages = `${import.meta.dirname}/std/packages.ts`;
-  await new Deno.Command(Deno.execPath(), {
-    args: ["install", "--quiet", "--entrypoint", packages],
-    stdout: "null",
-    stderr: "null",
-  }).output();
 }

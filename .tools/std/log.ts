@@ -36,23 +36,12 @@ export class Logger {
     readonly options: { handlers: BaseHandler[] },
   ) {}
 
-  debug(message: string | undefined): void {
-    this.#log("DEBUG", message);
-  }
+  debug = (message?: string) => this.#log("DEBUG", message);
+  info = (message?: string) => this.#log("INFO", message);
+  warn = (message?: string) => this.#log("WARN", message);
+  error = (message?: string) => this.#log("ERROR", message);
 
-  info(message: string | undefined): void {
-    this.#log("INFO", message);
-  }
-
-  warn(message: string | undefined): void {
-    this.#log("WARN", message);
-  }
-
-  error(message: string | undefined): void {
-    this.#log("ERROR", message);
-  }
-
-  #log(levelName: LevelName, message: string | undefined): void {
+  #log(levelName: LevelName, message?: string): void {
     const level = LEVELS[levelName];
     if (LEVELS[this.levelName] > level) return;
     const record = { msg: String(message), level, levelName };

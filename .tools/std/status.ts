@@ -2,10 +2,6 @@
 
 import * as std from "deno-std/http/status.js";
 
-export const STATUS_TEXT: {
-  readonly 400: "Bad Request";
-  readonly 404: "Not Found";
-  readonly 405: "Method Not Allowed";
-  readonly 500: "Internal Server Error";
-  readonly 503: "Service Unavailable";
-} = std.STATUS_TEXT;
+type Status = 400 | 404 | 405 | 500 | 503;
+
+export const STATUS_TEXT: Readonly<Record<Status, string>> = std.STATUS_TEXT;
