@@ -38,9 +38,17 @@ export async function makePackages(into: string): Promise<string | undefined> {
   commits.newer = await clone.commit("2026-11-22T16:30:00Z");
   for (const age of ["newer", "older"] as const) {
     await output("git", ["checkout", "-q", commits[age]], { cwd: path });
-    const made = await make("package", "aarch64", into, { cwd: path });
-    if (made.code !== 0) return `no package for arm64: ${made.stderr}`;
-    commands[age] = made.stdout.match(/(?<=^To install it: ).*/m)![0];
+    const options = { cwd: path };
+    const { code, stdout, stderr } = await make(
+      "package",
+      "aarch64",
+      into,
+      options,
+    );
+    if (code !== 0) {
+      return `cannot package: ${stderr.trim().split("\n").at(-1)}`;
+    }
+    commands[age] = stdout.match(/(?<=^To install it: ).*/m)![0];
   }
 }
 

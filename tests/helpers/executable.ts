@@ -32,43 +32,45 @@ export function make(
   return output("sh", run, { ...options, env }, LIMIT_MS);
 }
 
-/** Variables of the tools, which must not change what they make. */
+/**
+ * Commits a project, and makes an executable or a package in its folder `dist`.
+ *
+ * @returns The reason if it fails.
+ */
+export async function makeFromCommit(
+  what: "compile" | "package",
+  processor: "aarch64" | "x86_64",
+  project: Folder,
+): Promise<string | undefined> {
+  await project.commit("2026-11-22T17:29:59+01:00");
+  const options = { cwd: project.path };
+  const { code, stderr } = await make(what, processor, "dist", options);
+  if (code !== 0) return `cannot ${what}: ${stderr.trim().split("\n").at(-1)}`;
+}
+
+/** Variables that could change what the tools make. */
 const VARIABLES = {
-  OTEL_DENO: "true",
-  DENO_COMPAT: "1",
-  DENO_UNSTABLE_SLOPPY_IMPORTS: "1",
-  DPKG_DEB_COMPRESSOR_LEVEL: "1",
+  ...{ OTEL_DENO: "true", DENO_COMPAT: "1", DENO_UNSTABLE_SLOPPY_IMPORTS: "1" },
+  ...{ DPKG_DEB_COMPRESSOR_LEVEL: "1", TZ: "Pacific/Auckland" },
+  LC_ALL: "tr_TR.UTF-8",
 };
 
-/** The name of a folder, of which a shell would run parts. */
-const NAME = 'it\'s "a" $(touch executed) `touch executed` #%41?';
-
 /**
- * Makes the same as in a repository in a clone, with another name, dates, time zone
- * and variables, and returns its folder, too.
+ * Makes the same in a clone with other dates and modes, whose name a shell would
+ * run in part, and returns the folder, too.
  */
 export async function makeInClone(
   what: "compile" | "package",
   processor: "aarch64" | "x86_64",
-  repository: Folder,
-  into: Folder,
+  { path }: Folder,
+  place: Folder,
   env: Record<string, string> = {},
 ): Promise<Output & { folder: string }> {
-  const cwd = `${into.path}/${NAME}`;
-  const script = 'umask 077; git clone -q "$0" "$1"'; // the files' modes, too
-  await output("sh", ["-c", script, repository.path, cwd]);
-  const options = {
-    cwd,
-    env: {
-      ...VARIABLES,
-      TZ: "Pacific/Auckland",
-      LC_ALL: "tr_TR.UTF-8",
-      ...env,
-    },
-    umask: "077",
-  };
-  const result = await make(what, processor, "a/b", options);
+  const cwd = `${place.path}/it's "a" $(touch x) \`touch x\` #%41?`;
+  await output("sh", ["-c", 'umask 077; git clone -q "$0" "$1"', path, cwd]);
+  const options = { cwd, env: { ...VARIABLES, ...env }, umask: "077" };
+  const made = await make(what, processor, "a/b", options);
   const { stdout } = await output("git", ["status", "--porcelain"], { cwd });
-  assertEquals(stdout, "?? a/\n", "Something else was created");
-  return { ...result, folder: `${cwd}/a/b` };
+  assertEquals(stdout, "?? a/\n"); // and no x
+  return { ...made, folder: `${cwd}/a/b` };
 }

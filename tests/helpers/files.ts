@@ -20,23 +20,17 @@ export class Folder implements Disposable {
     return folder;
   }
 
-  /** Commits its files, and returns the hash. */
+  /** Commits its files at a time, and returns the hash. */
   async commit(time: string): Promise<string> {
-    const env = {
-      GIT_CONFIG_GLOBAL: "/dev/null", // not the user's settings
-      ...{ GIT_AUTHOR_NAME: "test", GIT_AUTHOR_EMAIL: "test@localhost" },
-      ...{ GIT_COMMITTER_NAME: "test", GIT_COMMITTER_EMAIL: "test@localhost" },
-      ...{ GIT_AUTHOR_DATE: time, GIT_COMMITTER_DATE: time },
-    };
     const script = `unset $(git rev-parse --local-env-vars)
-      git init -q && git add -A && git commit -q -m test && git rev-parse HEAD`;
-    const options = { cwd: this.path, env };
-    const { code, stdout, stderr } = await output(
-      "sh",
-      ["-c", script],
-      options,
-    );
-    if (code !== 0) throw new Error(stderr);
+      export GIT_CONFIG_GLOBAL=/dev/null # not the user's settings
+      export GIT_AUTHOR_DATE="$0" GIT_COMMITTER_DATE="$0"
+      git init -q
+      git add -A
+      git -c user.name=test -c user.email=test commit -q -m test
+      git rev-parse HEAD`;
+    const options = { cwd: this.path };
+    const { stdout } = await output("sh", ["-ec", script, time], options);
     return stdout.trim();
   }
 

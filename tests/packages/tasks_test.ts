@@ -33,3 +33,15 @@ Deno.test("`deno task dev` restarts the service when a file changes, with the sa
   await program.waitFor(() => /Permitted: .*\n/.test(program.stdout));
   assertMatch(program.stdout, /Permitted: nothing\n/);
 });
+
+Deno.test("`deno task ok` lists what was skipped", async () => {
+  using project = await Folder.ofProject();
+  const test = `import { testUnless } from "./helpers/machine.ts";
+    for (const name of ["a", "b"]) testUnless("no x", name, () => {});`;
+  await Deno.writeTextFile(`${project.path}/tests/x_test.ts`, test);
+  const ok = ["run", "--allow-all", "tests/helpers/ok.ts", "tests/x_test.ts"];
+  const args = ["-u", "CI", Deno.execPath(), ...ok];
+  const { stdout } = await output("env", args, { cwd: project.path });
+  assertMatch(stdout, /\na \.\.\. ignored.*\nb \.\.\. ignored/);
+  assertMatch(stdout, /\nSkipped 2 tests of tests\/x_test\.ts: no x\n$/);
+});

@@ -1,0 +1,20 @@
+// deno-lint-ignore-file no-console -- it prints to the console by design
+
+// Runs the tests, and then lists how many were skipped, and why.
+
+const list = await Deno.makeTempFile();
+try {
+  const test = new Deno.Command(Deno.execPath(), {
+    args: ["task", "-q", "test", ...Deno.args],
+    env: { DATASENSOR_SKIPPED: list },
+  });
+  Deno.exitCode = (await test.spawn().status).code;
+  const lines = (await Deno.readTextFile(list)).match(/.+/g) ?? [];
+  for (const [line, { length }] of Map.groupBy(lines, (line) => line)) {
+    console.log(
+      `Skipped ${length} ${length === 1 ? "test" : "tests"} of ${line}`,
+    );
+  }
+} finally {
+  await Deno.remove(list);
+}
