@@ -153,19 +153,6 @@ Deno.test("a slow registry is used, and no host is contacted later", async () =>
   assertEquals(clone.registry.requests, requests);
 });
 
-async function change(path: string, pattern: RegExp, replacement: string) {
-  const text = await Deno.readTextFile(path);
-  await Deno.writeTextFile(path, text.replace(pattern, replacement));
-}
-
-Deno.test("a changed dependency does not change deno.lock", async () => {
-  await using clone = await createClone();
-  await change(`${clone.cwd}/deno.json`, /(@std\/http@)[^"]+/, "$1*");
-  await assertFails(clone, /lockfile is out of date/, false);
-  const lock = await Deno.readTextFile(`${clone.cwd}/deno.lock`);
-  assertEquals(lock, packages.lock);
-});
-
 Deno.test("a modified package of the fallback is an error", async () => {
   await using clone = await createClone((path) =>
     path === "/deno-std.tgz" ? new Response("wrong") : refuse()
@@ -173,7 +160,9 @@ Deno.test("a modified package of the fallback is an error", async () => {
   const { cwd, env, registry } = clone;
   env.DENO_DIR = `${cwd}/empty`;
   env.NPM_CONFIG_REGISTRY = registry.url;
-  const tarball = `"tarball": "${registry.url}deno-std.tgz", `;
-  await change(`${cwd}/.tools/std/deno.lock`, /(?="integrity")/, tarball);
+  const lock = `${cwd}/.tools/std/deno.lock`;
+  const tarball = `"tarball": "${registry.url}deno-std.tgz", "integrity"`;
+  const text = (await Deno.readTextFile(lock)).replace('"integrity"', tarball);
+  await Deno.writeTextFile(lock, text);
   await assertFails(clone, /checksum did not match.*deno-std/, true);
 });

@@ -94,24 +94,17 @@ for (const [index, [found, bytes]] of FILES.entries()) {
 }
 
 /** What Deno prints as the causes, and what is made of it. */
-const CAUSES: [printed: string, explained: string][] = [
-  [
-    "    0: Setting up base binary.\n    1: Bad response: 403\n       \n       No",
+const CAUSES = {
+  "    0: Setting up base binary.\n    1: Bad response: 403\n       \n       No":
     "Bad response: 403; ",
-  ],
-  [
-    "    0: Setting up base binary.\n    1: invalid peer certificate: Unknown",
-    "invalid peer certificate: Unknown; set DENO_TLS_CA_STORE=system to trust " +
-    "the system's certificates, or ",
-  ],
-  [
-    "    Failed to unpack archive.",
+  "    0: Setting up base binary.\n    1: invalid peer certificate: Unknown":
+    "invalid peer certificate: Unknown; set DENO_TLS_CA_STORE=system to trust the system's certificates, or ",
+  "    Failed to unpack archive.":
     "Failed to unpack archive; run `deno clean` to download it again, or ",
-  ],
-];
+};
 
 Deno.test("explainDownload() shows the last cause, and the remedies", () => {
-  for (const [printed, explained] of CAUSES) {
+  for (const [printed, explained] of Object.entries(CAUSES)) {
     const stack = "Stack backtrace:\n   0: <unknown>\n             at ./csu";
     const error = new Error(`Writing\n\nCaused by:\n${printed}\n\n${stack}`);
     assertEquals(
