@@ -3,6 +3,7 @@
 // Runs the tests, and then lists how many were skipped, and why.
 
 const list = await Deno.makeTempFile();
+Deno.addSignalListener("SIGINT", () => {}); // Ctrl+C stops the tests, too
 try {
   const test = new Deno.Command(Deno.execPath(), {
     args: ["task", "-q", "test", ...Deno.args],
