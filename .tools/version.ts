@@ -15,7 +15,7 @@ const SOURCES = [
 
 /**
  * Returns the version in deno.json with the time and hash of the commit, such as
- * 1.0.0+202611221629.412f425: to apt, a later commit is newer. After a change that
+ * 1.0.0+20261122162959.412f425: to apt, a later commit is newer. After a change that
  * is not committed, the time is the current one, without a hash. Without git, only
  * the version in deno.json is known.
  */
@@ -29,7 +29,7 @@ export async function readVersion(): Promise<string> {
       ? [Date.now() / 1000, ""]
       : (await git("rev-list", "--timestamp", "-1", "HEAD")).split(" ");
     const time = new Date(Number(seconds) * 1000).toISOString();
-    const digits = time.replace(/\D/g, "").slice(0, 12);
+    const digits = time.replace(/\D/g, "").slice(0, 14);
     return `${project.version}+${digits}${hash && `.${hash.slice(0, 7)}`}`;
   } catch {
     return project.version;

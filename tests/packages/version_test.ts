@@ -23,7 +23,7 @@ testUnless(
     const script = 'mkdir "$0" && cp -R deno.json deno.lock .tools "$0"';
     await output("sh", ["-c", script, copy], { cwd: clone.path });
     const commit = await clone.commit("2026-11-22T17:29:59+01:00");
-    const version = `${project.version}+202611221629.${commit.slice(0, 7)}`;
+    const version = `${project.version}+20261122162959.${commit.slice(0, 7)}`;
     assertEquals(await readVersion(clone.path), version);
     assertEquals(await readVersion(copy), project.version);
 
@@ -31,7 +31,7 @@ testUnless(
     assertEquals(await readVersion(clone.path), version);
     await Deno.writeTextFile(`${clone.path}/.board/new`, "");
     const changed = await readVersion(clone.path);
-    assertMatch(changed, /\+20\d{10}$/);
+    assertMatch(changed, /\+20\d{12}$/);
     assert(changed > version);
   },
 );
