@@ -62,7 +62,7 @@ testUnless(
   reason,
   "the package has the version of the executable",
   async () => {
-    assertMatch(version, /^\d+\.\d+\.\d+\+202611221629\.[0-9a-f]{7}$/);
+    assertMatch(version, /^\d+\.\d+\.\d+\+202611221629\d\d\.[0-9a-f]{7}$/);
     assertEquals(await run(`dpkg-deb -f ${NAME} Version`), `${version}\n`);
     const changelog = await run(`zcat tree/${DOCUMENTS}/changelog.gz`);
     assertEquals(changelog.split(" ")[1], `(${version})`);
