@@ -11,7 +11,7 @@ import {
 } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
 import { missingCommand, testUnless } from "../helpers/machine.ts";
-import { output } from "../helpers/process.ts";
+import { output, Process } from "../helpers/process.ts";
 
 const TREE = ".board/package";
 const DOCUMENTS = "usr/share/doc/datasensor";
@@ -46,6 +46,7 @@ testUnless(reason, "the package contains these files", async () => {
     "-rw-r--r-- root/root ./usr/lib/systemd/system/datasensor-sensor.service",
     "-rw-r--r-- root/root ./usr/lib/systemd/system/datasensor.service",
     "-rw-r--r-- root/root ./usr/lib/systemd/system/datasensor.socket",
+    "-rw-r--r-- root/root ./usr/lib/sysusers.d/datasensor.conf",
     "-rw-r--r-- root/root ./usr/share/doc/datasensor/README.md",
     "-rw-r--r-- root/root ./usr/share/doc/datasensor/changelog.gz",
     "-rw-r--r-- root/root ./usr/share/doc/datasensor/copyright",
@@ -135,29 +136,63 @@ To install it: scp a/b/${name} BOARD: && ssh -t BOARD sudo apt install ./${name}
   },
 );
 
-/** Stand in for commands of the examples; sleep succeeds once. */
-const FAKES = `sleep() { [ -z "$slept" ] && slept=1; }
-awk() { echo 21500 | command awk "$1"; }`;
+/** Stand in for commands of the examples; rtl_433 hears two transmitters. */
+const FAKES = `sleep() { command sleep infinity; }
+awk() { echo 21500 | command awk "$1"; }
+rtl_433() {
+  echo '{"time" : "2026-11-22 19:00:00", "id" : 42, "C" : 1.5}'
+  printf '%s\n' junk 5 [] '{"time" : "2026'
+  echo '{"time" : "2026-11-22 19:00:01", "id" : 7, "C" : -3}'
+  sleep
+}
+kitchen() { printf '%s\n' '{"kitchen": 20}' Bye; sleep; }
+attic() { echo '{"attic": 15}'; sleep; }`;
 
-Deno.test("the examples of sensors print readings, on a board whose language is German too", async () => {
-  const settings = await Deno.readTextFile(`${TREE}/etc/default/datasensor`);
-  const unit = await Deno.readTextFile(
-    `${TREE}/usr/lib/systemd/system/datasensor-sensor.service`,
-  );
-  const variables = unit.match(/(?<=^Environment=).*$/gm)!.join(" ");
-  const sensors = settings.match(/(?<=^#SENSOR=).*$/gm)!;
-  const printed = await Promise.all(sensors.map(async (sensor) => {
-    const fake = sensor.replace(/^(rtl_433|\/home\S+)/, "echo");
-    const args = ["-c", `export ${variables}\n${FAKES}\n${fake}`];
-    const env = { LC_ALL: "de_DE.UTF-8" };
-    return (await output("sh", args, { env })).stdout.trim();
-  }));
-  assertEquals(printed, ["21.5", "21.5", "-F json", "/home/pi/sensor.py"]);
-});
+/** How many lines each example then prints, and the last one. */
+const PRINTED = [
+  [1, 21.5],
+  [1, 21.5],
+  [6, { time: "2026-11-22 19:00:01", id: 7, C: -3 }],
+  [2, {
+    42: { time: "now", id: 42, C: 1.5 },
+    7: { time: "now", id: 7, C: -3 },
+  }],
+  [1, { time: "2026-11-22 19:00:00", id: 42, C: 1.5 }],
+  [2, { kitchen: 20, attic: 15 }],
+  [1, 7],
+];
 
 testUnless(
-  await missingCommand("systemd-analyze"),
-  "the package's systemd units are valid and hardened",
+  await missingCommand("jq"),
+  "the examples of sensors print each reading at once, skip junk, and end when reading fails, on a board whose language is German too",
+  async () => {
+    const settings = await Deno.readTextFile(`${TREE}/etc/default/datasensor`);
+    const unit = await Deno.readTextFile(
+      `${TREE}/usr/lib/systemd/system/datasensor-sensor.service`,
+    );
+    const variables = unit.match(/(?<=^Environment=).*$/gm)!.join(" ");
+    const env = { LC_ALL: "de_DE.UTF-8" };
+    const sensors = settings.match(/(?<=^#SENSOR=).*$/gm)!;
+    assertEquals(sensors.length, PRINTED.length);
+    for (const [index, [count, last]] of PRINTED.entries()) {
+      const sensor = sensors[index]!.replace(/^\/home\S+/, "echo 7 #");
+      const script = `export ${variables}\n${FAKES}\n${sensor}`;
+      const options = { env, killGroup: true };
+      await using process = new Process("sh", ["-c", script], options);
+      const lines = () => process.stdout.split("\n").slice(0, -1);
+      await process.waitFor(() => lines().length === count);
+      const now = lines().at(-1)!.replace(/20[^"]*T[^"]*Z/g, "now");
+      assertEquals(JSON.parse(now), last);
+      if (!sensor.startsWith("while")) continue;
+      const failing = `awk() { false; }; sleep() { :; }; ${sensor}`;
+      assertEquals((await output("sh", ["-c", failing], {}, 9_000)).stdout, "");
+    }
+  },
+);
+
+testUnless(
+  await missingCommand("systemd-analyze", "systemd-sysusers"),
+  "the package's systemd units are valid and hardened, and it creates their groups",
   async () => {
     const script = `cp ${TREE}/usr/lib/systemd/system/* "$0"
       cd "$0"
@@ -166,7 +201,13 @@ testUnless(
       systemd-analyze verify --man=no ./datasensor*
       check() { systemd-analyze security --offline=true --no-pager "$@"; }
       check --threshold=15 ./datasensor.service
-      check --threshold=35 ./datasensor-sensor.service`;
+      check --threshold=35 ./datasensor-sensor.service
+      mkdir etc
+      cp "$OLDPWD"/${TREE}/usr/lib/sysusers.d/* .
+      systemd-sysusers --root=. "$PWD/datasensor.conf" 2>created
+      for group in $(sed -n 's/^SupplementaryGroups=//p' *.service); do
+        grep "^$group:" etc/group
+      done`;
     using units = await Folder.create();
     const args = ["-ec", script, units.path];
     const { code, stdout, stderr } = await output("sh", args);
