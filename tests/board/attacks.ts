@@ -63,13 +63,25 @@ const CLIENTS: Record<string, (port: number) => Promise<unknown>> = {
     )),
 };
 
+/** How the service is started, and the name of its process. */
+const PROCESSES = {
+  unit: "datasensor",
+  source: "deno",
+  "by hand": "datasensor",
+};
+
 /** Attacks the service, and checks its memory and when it answers again. */
-async function attack(board: Board, name: string, how: string): Promise<void> {
+export async function attack(
+  board: Board,
+  name: string,
+  how: keyof typeof PROCESSES,
+): Promise<void> {
   // The memory of each process, since the service may be restarted
   await using sampler = new Process("ssh", [
     "BOARD",
     // echo ends the loop when nobody reads its output
-    "while sleep 0.1; do echo; for pid in $(pidof datasensor); do " +
+    "while sleep 0.1; do echo; for pid in $(pidof " +
+    `${PROCESSES[how]}); do ` +
     "grep -E 'VmHWM|VmRSS' /proc/$pid/status; done; done",
   ], { env: board.environment });
   await sampler.waitFor(() => sampler.stdout.includes("VmRSS"));
@@ -87,7 +99,7 @@ async function attack(board: Board, name: string, how: string): Promise<void> {
   const recovered = performance.now() - end;
   const current = () => memory("VmRSS").at(-1)!;
   // After the references, a board with pages of 16 KB kept 328 of 340 MB
-  const isReleased = how === "unit" && name.startsWith("empty frames");
+  const isReleased = how !== "by hand" && name.startsWith("empty frames");
   if (isReleased) {
     const limit = performance.now() + RELEASE_LIMIT_MS;
     await sampler.waitFor(() =>

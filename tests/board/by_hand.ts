@@ -36,27 +36,51 @@ async function residentMemory(board: Board, pid: string): Promise<number> {
 /** Sends a number of requests, over a few connections. */
 async function request(board: Board, count: number): Promise<void> {
   const url = `http://127.0.0.1:${board.port(5000)}/datasensor`;
-  await Promise.all(Array.from({ length: 20 }, async () => {
+  await Promise.all(Array.from({ length: 20 }, async (_, client) => {
     for (let left = count / 20; left > 0; left--) {
-      await (await fetch(url)).text();
+      // The journal keeps equal lines once
+      await (await fetch(`${url}?${client}.${left}`)).text();
     }
   }));
 }
 
+/** Returns how many bytes of the journal's files are in use. */
+async function journalSize(board: Board): Promise<number> {
+  const script = `import glob, struct
+size = 0
+for name in glob.glob("/*/log/journal/*/*.journal"):
+    with open(name, "rb") as file:
+        size += struct.unpack_from("<Q", file.read(144), 136)[0]
+print(size)`; // where the last object begins
+  return Number(
+    await board.read(`sudo journalctl --sync
+sudo python3 -c '${script}'`),
+  );
+}
+
 /** The checks of the README's section "On a board". */
 export const BY_HAND: Checks = {
-  async "the service takes as much memory as the guide says"(board) {
+  async "the service takes as much memory and journal as the guide says"(
+    board,
+  ) {
     await board.waitForAnswer('200 "Sensor data"');
     const pid = await property(board, "MainPID");
     const idle = await residentMemory(board, pid);
+    const size = await journalSize(board);
     await request(board, 10_000);
+    const kilobytes = (await journalSize(board) - size) / 10_000 / 1000;
     const after = await residentMemory(board, pid);
     assertEquals(await property(board, "MainPID"), pid);
-    console.log(`Resident memory: ${idle} MB idle, ${after} MB after 10,000`);
+    console.log(
+      `Resident memory: ${idle} MB idle, ${after} MB after 10,000; ` +
+        `journal: ${kilobytes} KB per request`,
+    );
     const { pages } = board.kind;
     const row = guideText.match(`${pages}.*\\| (\\d+) MB +\\| (\\d+) MB`)!;
     const excess = Math.max(idle / Number(row[1]), after / Number(row[2]));
     assert(excess <= MEMORY_TOLERANCE, `${excess} times as much`);
+    const [, said] = guideText.match(/about ([\d.]+) KB per\s+request/)!;
+    assertEquals(kilobytes.toFixed(1), said);
   },
 
   async "the README's commands start the service, and Ctrl+C stops it"(board) {

@@ -19,6 +19,14 @@ import {
 
 const UNIT = "datasensor-sensor";
 
+const guideText = await Deno.readTextFile(".board/README.md");
+
+/** The guide's command that writes a reading to the FIFO. */
+const WRITE = guideText.match(/echo 21\.5 \| sudo tee \S+(?=`)/)![0];
+
+/** How the guide says that systemctl status names a group that does not exist. */
+const MISSING_GROUP = guideText.match(/status=\d+\/GROUP/)![0];
+
 /** The guide's settings of a sensor. */
 const SETTINGS = guide.block("SENSOR=/usr/local/bin/my-sensor");
 
@@ -28,6 +36,17 @@ const COUNTER = String
 
 /** A Python script that does not flush its output. */
 const SCRIPT = "import time\nwhile True:\n  print(7.5)\n  time.sleep(1)\n";
+
+/** A program that prints what rtl_433 hears of two sensors, and junk. */
+const RTL_433 = `#!/bin/sh
+echo '{"time" : "2026-11-22 19:00:00", "model" : "Nexus-TH", "id" : 42, "C" : 1.5}'
+celsius=3
+while sleep 2; do
+  echo '{"time" : "2026-'
+  echo '{"time" : "2026-11-22 19:00:01", "model" : "TFA", "id" : 7, "C" : '$celsius'}'
+  celsius=-2
+done
+`;
 
 /** Sets the guide's flags and another sensor. */
 async function setSensor(board: Board, sensor: string): Promise<void> {
@@ -45,9 +64,7 @@ async function writeFile(
 
 /** Writes a reading to the FIFO, with the guide's command. */
 async function write(board: Board, reading: string): Promise<void> {
-  const [command] = (await Deno.readTextFile(".board/README.md"))
-    .match(/echo 21\.5 \| sudo tee \S+(?=`)/)!;
-  await board.run(command.replace("21.5", reading));
+  await board.run(WRITE.replace("21.5", reading));
 }
 
 /** Puts a file in place of one that a driver of the board would provide. */
@@ -71,7 +88,9 @@ async function waitForError(board: Board, error: string): Promise<void> {
 export const SENSOR: Checks = {
   async "without SENSOR, no sensor runs"(board) {
     await waitForState(board, "active", "inactive");
-    assertEquals(await property(board, "Result", UNIT), "exec-condition");
+    assertEquals(await property(board, "ExecMainStatus", UNIT), "99");
+    assertEquals(await property(board, "Result", UNIT), "success");
+    assertEquals(await property(board, "NRestarts", UNIT), "0");
   },
 
   async "a sensor without its device has no reading, and the journal says why"(
@@ -99,9 +118,41 @@ export const SENSOR: Checks = {
   async "the example of a missing program has no reading, and the journal says why"(
     board,
   ) {
-    await uncomment(board, "FLAGS=", "rtl_433");
+    await uncomment(board, "FLAGS=", "rtl_433 -F json$");
     await waitForError(board, "rtl_433: not found");
     await board.waitForAnswer("503");
+  },
+
+  async "the example serves the last reading of each radio sensor"(board) {
+    await writeFile(board, "rtl_433", RTL_433);
+    await board.run("sudo install -m 755 rtl_433 /usr/local/bin");
+    await uncomment(board, "FLAGS=", "tostring");
+    let answer = "";
+    await waitOnBoard(async () => {
+      answer = await board.answer();
+      return /"42":.*"C":1\.5\D.*"7":.*"C":-2\D/.test(answer);
+    });
+    const { 42: first, 7: second } = JSON.parse(answer.replace("200 ", ""));
+    assertEquals([first.C, second.C, second.id], [1.5, -2, 7]);
+    assert(Date.parse(second.time) > Date.parse(first.time), second.time);
+    const age = Date.parse(await board.read("date -uIs")) -
+      Date.parse(second.time);
+    assert(age < 60_000, `The reading is ${age} ms old`);
+  },
+
+  async "the example merges the objects of two programs"(board) {
+    await writeFile(
+      board,
+      "kitchen",
+      `#!/bin/sh
+while echo "{\\"$(basename $0)\\": 20}"; do sleep 1; done
+`,
+    );
+    await board.run(`sudo install -m 755 kitchen /usr/local/bin
+sudo ln -s kitchen /usr/local/bin/attic`);
+    await uncomment(board, "FLAGS=", "kitchen");
+    const both = /^200 {("kitchen":20|"attic":20|,){3}}$/;
+    await waitOnBoard(async () => both.test(await board.answer()));
   },
 
   async "the example runs a buffered script in a virtual environment of a home folder"(
@@ -137,10 +188,9 @@ export const SENSOR: Checks = {
     });
   },
 
-  async "a sensor opens a device with the group of the guide's drop-in"(board) {
-    await board.run(`sudo groupadd --system i2c
-sudo chgrp i2c /dev/gpiochip0
-sudo chmod 660 /dev/gpiochip0`);
+  async "a sensor opens a device with the group of the guide's drop-in, once it exists"(
+    board,
+  ) {
     // Asks the device for its number of lines (GPIO_GET_CHIPINFO_IOCTL)
     await writeFile(
       board,
@@ -156,19 +206,32 @@ while True:
     await setSensor(board, "SENSOR=python3 /usr/local/bin/my-sensor");
     await waitForError(board, "Permission denied: '/dev/gpiochip0'");
     await edit(board, guide.block("SupplementaryGroups=i2c"), UNIT);
+    await waitOnBoard(async () =>
+      (await board.attempt(`systemctl status ${UNIT}`)).stdout
+        .includes(MISSING_GROUP)
+    );
+    await board.run(`sudo groupadd --system i2c
+sudo chgrp i2c /dev/gpiochip0
+sudo chmod 660 /dev/gpiochip0`);
     await board.waitForAnswer("200 8");
     await revert(board, UNIT);
   },
 
-  async "a sensor can write nowhere but to its own /tmp"(board) {
-    const write = "for folder in /var/tmp /etc /home/pi /run /dev/shm; do " +
-      "touch $folder/sensor; done; touch sensor; while sleep 1; do " +
-      "test -e /tmp/sensor && echo 1; done";
-    await setSensor(board, `SENSOR=${write}`);
-    await board.waitForAnswer("200 1");
-    for (const folder of ["/etc", "/home/pi", "/run", "/tmp", "/var/tmp"]) {
-      await board.run(`test ! -e ${folder}/sensor`);
-    }
+  async "a sensor can write only where the guide says"(board) {
+    const find = "cd /var/tmp; touch /tmp/sensor sensor; echo $(find / " +
+      "-path /proc -prune -o -path /sys -prune -o -type d -writable -print); " +
+      "sleep infinity";
+    await configure(board, "FLAGS=--stdin", `SENSOR=${find}`);
+    await board.waitForAnswer("200");
+    const found = JSON.parse((await board.answer()).slice(4));
+    const [said] = guideText.match(/It can write only to .*?\.\s+It can/s)!;
+    const isOld = board.kind.release === "bookworm"; // Debian 12
+    const expected = isOld ? said : said.replace(/on\s+Debian 12, \S+/, "");
+    assertEquals(
+      found.trim().split(" ").sort(),
+      Array.from(expected.matchAll(/`(.*?)`/g), ([, name]) => name).sort(),
+    );
+    await board.run("test ! -e /tmp/sensor; test ! -e /var/tmp/sensor");
   },
 
   async "the guide's sensor runs, and systemctl status shows both units"(
@@ -266,6 +329,32 @@ while True:
     assertEquals(await board.answer(), "no answer");
     await board.run("sudo systemctl start datasensor");
     await board.waitForAnswer("200");
+  },
+
+  async "a sensor that ignores SIGTERM delays the stop for as long as the guide says"(
+    board,
+  ) {
+    await setSensor(
+      board,
+      "SENSOR=trap '' TERM; while echo 1; do sleep 1; done",
+    );
+    await board.waitForAnswer("200 1");
+    const begin = performance.now();
+    await board.run("sudo systemctl stop datasensor");
+    const seconds = (performance.now() - begin) / 1000;
+    const [, sensor, service] = guideText
+      .match(/which gets up to (\d+) s\..*? get up to (\d+) s/s)!;
+    const limit = Number(sensor) + Number(service);
+    assert(seconds <= limit, `It took ${seconds} s`);
+  },
+
+  async "the service starts after a reading was written while it was stopped"(
+    board,
+  ) {
+    await board.run("sudo systemctl stop datasensor.socket");
+    await write(board, "21.5");
+    await board.run("sudo systemctl start datasensor");
+    await board.waitForAnswer("200 1");
   },
 
   async "the service and the sensor start after a reboot"(board) {

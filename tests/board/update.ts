@@ -153,6 +153,7 @@ export const REMOVAL: Checks = {
   async "the guide's commands install the files without apt, and update them"(
     board,
   ) {
+    await board.run("sudo groupdel plugdev"); // other systems do not have it
     const commands = guide.block("--fsys-tarfile");
     await board.runOnOperator(commands);
     await board.waitForAnswer('200 "Sensor data"');
