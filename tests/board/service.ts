@@ -80,7 +80,13 @@ ${rate} --threshold=60 datasensor-sensor`);
     assertMatch(status, /Running on http:\/\/10\.0\.2\.15:5000\/datasensor\n/);
   },
 
-  async "systemctl show says whether the memory controller is on"(board) {
+  async "the unit limits descriptors as the README and the guide say, and systemctl show says whether it limits memory"(
+    board,
+  ) {
+    const limit = await property(board, "LimitNOFILE");
+    assertMatch(readme.line("ulimit -n"), RegExp(`ulimit -n ${limit};`));
+    const guideText = await Deno.readTextFile(".board/README.md");
+    assertMatch(guideText, RegExp(`and ${limit} file\\s+descriptors`));
     const answer = await board.read(guide.block("-p MemoryCurrent"));
     const isOn = board.kind.memoryController;
     assertMatch(answer, isOn ? /=\d+$/ : /=\[not set\]$/);
