@@ -29,15 +29,11 @@ function observe(respond = () => new Response()) {
   return { events, send };
 }
 
-/** Logs a method and a target, and checks the surrounding text. */
+/** Returns how a method and a target are logged. */
 function logRequest(target?: string, method?: string): string {
   const { events, send } = observe();
   send(target, method);
-  const line = events.at(-1)!;
-  const [start, end] = `${GET} 200 -`.split("GET /datasensor");
-  const request = line.slice(start!.length, -end!.length);
-  assertEquals(line, `${start}${request}${end}`);
-  return request;
+  return events.at(-1)!.match(/"(.*) HTTP\/1\.1" 200 -$/s)![1]!;
 }
 
 Deno.test("withAccessLog() returns the response and logs one line", () => {
@@ -71,14 +67,6 @@ Deno.test("withAccessLog() escapes targets", () => {
   };
   for (const [target, escaped] of Object.entries(targets)) {
     assertEquals(logRequest(target), `GET ${escaped}`);
-  }
-});
-
-Deno.test("withAccessLog() escapes every character that is not printable ASCII", () => {
-  for (let code = 0; code < 0x10000; code++) {
-    const request = logRequest(`/${String.fromCharCode(code)}`);
-    const name = `U+${code.toString(16)}`;
-    assertMatch(request, /^GET \/([!#-[\]-~]|\\["\\]|(\\x..){1,3})$/, name);
   }
 });
 

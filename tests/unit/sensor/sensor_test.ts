@@ -7,8 +7,6 @@ import { InputSensor } from "../../../src/sensor/sensor.ts";
 import { waitFor } from "../../helpers/wait.ts";
 
 const START = Date.UTC(2026, 10, 20, 17, 14, 56);
-const NOTHING = "The sensor has sent no reading so far";
-const INVALID = "The sensor has sent only invalid lines so far";
 const ENDED = "The input has ended: no new readings will arrive";
 const EIO = new Error("EIO");
 const FAILED = ENDED.replace("ended", "failed (Error: EIO)");
@@ -175,32 +173,24 @@ Deno.test("InputSensor logs the same problem once a minute", async () => {
   sensor.assert('"2"', ...first, notJson("e"));
 });
 
-Deno.test("InputSensor says why it has no reading", async () => {
-  const sensor = new TestSensor({ json: true });
-  assertEquals(sensor.read(), NOTHING);
-  await sensor.send("2");
-  assertEquals(sensor.read(), NOTHING);
-  await sensor.send("x\n");
-  assertEquals(sensor.read(), INVALID);
-});
+const NOTHING = "The sensor has sent no reading";
+const INVALID = "The sensor has sent only invalid lines";
+const TOO_OLD = "The last reading is 2 s old: the limit is 1 s";
 
-/** The rest of an input, and why there is no reading after 2 s. */
-const ENDINGS: [chunks: Chunk[], reason: string][] = [
-  [[null], "The sensor has sent no reading, and the input has ended"],
-  [
-    ["x\n", null],
-    "The sensor has sent only invalid lines, and the input has ended",
-  ],
-  [[EIO], "The sensor has sent no reading, and the input has failed"],
-  [
-    ["1\n", null],
-    "The last reading is 2 s old: the limit is 1 s, and the input has ended",
-  ],
+/** Inputs, and why there is no reading after 2 s. */
+const REASONS: [chunks: Chunk[], reason: string][] = [
+  [["2"], `${NOTHING} so far`],
+  [["x\n"], `${INVALID} so far`],
+  [[null], `${NOTHING}, and the input has ended`],
+  [["x\n", null], `${INVALID}, and the input has ended`],
+  [[EIO], `${NOTHING}, and the input has failed`],
+  [["1\n", null], `${TOO_OLD}, and the input has ended`],
 ];
 
-for (const [chunks, reason] of ENDINGS) {
+for (const [chunks, reason] of REASONS) {
   Deno.test(`InputSensor says: ${reason}`, async () => {
     const sensor = new TestSensor({ json: true, maxAgeSeconds: 1 });
+    assertEquals(sensor.read(), `${NOTHING} so far`);
     await sensor.send(...chunks);
     sensor.pass(2000);
     assertEquals(sensor.read(), reason);
