@@ -88,6 +88,25 @@ export async function exchange(
   return await receive(connection, until);
 }
 
+/**
+ * Sends GETs for targets that are made from their numbers, many at once, and waits
+ * until all are answered.
+ */
+export async function getMany(
+  port: number,
+  count: number,
+  target = (_number: number) => "/datasensor",
+): Promise<void> {
+  for (let sent = 0; sent < count; sent += 50) {
+    const size = Math.min(50, count - sent);
+    const targets = Array.from({ length: size }, (_, i) => target(sent + i));
+    const requests = targets.map((it) => GET.replace("/datasensor", it));
+    const isLast = (text: string) => text.split("HTTP/1.1 ").length > size;
+    const responses = await exchange(port, requests.join(""), isLast);
+    if (!isLast(responses)) throw new Error("Not every request is answered");
+  }
+}
+
 /** Waits until connections to a port are refused. */
 export async function waitUntilClosed(port: number): Promise<void> {
   const connect = () => exchange(port, "", () => true);

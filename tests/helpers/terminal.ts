@@ -33,8 +33,3 @@ export function onTerminal(
     hasInput: true,
   }];
 }
-
-/** Returns the process id of the command on a terminal. */
-export function pidOnTerminal({ stdout }: Process): number {
-  return parseInt(stdout);
-}

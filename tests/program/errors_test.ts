@@ -2,7 +2,7 @@
 // after an uncaught error, once all lines are written.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { exchange, GET, get } from "../helpers/network.ts";
+import { get, getMany } from "../helpers/network.ts";
 import { preload, Program, WITH_FULL_STDERR } from "../helpers/program.ts";
 
 Deno.test("the program answers 500 and logs the stack if its handler fails", async () => {
@@ -49,8 +49,7 @@ for (const [what, statement, script, rest] of CASES) {
       flags: [preload(failOnSignal)],
       hasInput: true, // a pending read
     });
-    const isAll = (text: string) => text.split("HTTP/1.1 503").length > COUNT;
-    await exchange(program.port, GET.repeat(COUNT), isAll);
+    await getMany(program.port, COUNT);
     program.kill("SIGUSR1");
     assertEquals((await program.waitForEnd()).code, 1);
     const isAccessLine = (line: string) => line.endsWith(" 503 -");

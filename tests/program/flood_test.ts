@@ -2,10 +2,9 @@
 
 import { assertEquals } from "@std/assert";
 import { GET, HALF_BODY, HALF_HEADER, open } from "../helpers/network.ts";
-import { Program } from "../helpers/program.ts";
+import { OPEN_FILES, Program, WITH_OPEN_FILES } from "../helpers/program.ts";
 
-const LIMIT = 128; // open files of the program
-const LIMITED = { wrap: ["sh", "-c", `ulimit -n ${LIMIT}; exec "$@"`, "sh"] };
+const LIMITED = { wrap: WITH_OPEN_FILES };
 
 const FLOODS = {
   "idle connections": "",
@@ -21,7 +20,7 @@ async function hold(program: Program, request: string) {
     held.use(await open(program.port, request));
     return true;
   };
-  for (let count = 0; count < LIMIT + 72; count++) {
+  for (let count = 0; count < OPEN_FILES + 72; count++) {
     // The program refuses connections until it listens again
     await program.waitFor(() => add().catch(() => false));
   }

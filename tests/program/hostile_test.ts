@@ -9,13 +9,11 @@ import {
 } from "../helpers/machine.ts";
 import { exchange, LAST_GET, receive, send } from "../helpers/network.ts";
 import { Program } from "../helpers/program.ts";
-import { createRandom, type Random, randomSeed } from "../helpers/random.ts";
+import { createRandom, type Random, SEED } from "../helpers/random.ts";
 
 const REQUESTS = 20_000;
 const VALID_REQUESTS = REQUESTS / 5; // one after every fifth hostile one
 const CLIENTS = 16;
-
-const SEED = randomSeed();
 
 const TEMPLATES = [
   "GET /datasensor HTTP/1.1\nHost: board\n\n",

@@ -103,14 +103,20 @@ for (const [input, redirection, reading] of INPUTS) {
 
 testUnless(
   await missingTerminal(),
-  "the program serves a line typed on a terminal",
+  "the program serves a line typed on a terminal, and colors its warnings there",
   async () => {
     const run = programCommand(["--port", "0", "--stdin"]).flat();
-    await using program = new Program(...onTerminal(run));
+    const env = { NO_COLOR: "" };
+    await using program = new Program(...onTerminal(run, "", env));
     await program.waitUntilListening();
     await program.write("21.5\r");
     await waitForReading(program, "21.5");
-    await program.write("\x03");
-    assertEquals((await program.waitForEnd()).code, 0); // although a read is pending
+    await program.write("\x04"); // Ctrl+D
+    const warning = "WARN The input has ended: no new readings will arrive";
+    await program.waitFor(() =>
+      program.lines.includes(`\x1b[33m${warning}\x1b[0m`)
+    );
+    await program.write("\x03"); // Ctrl+C
+    assertEquals((await program.waitForEnd()).code, 0);
   },
 );

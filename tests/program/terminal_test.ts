@@ -4,42 +4,19 @@ import { assertEquals } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
 import { testUnless } from "../helpers/machine.ts";
 import {
-  exchange,
+  getMany,
   HALF_BODY,
-  LAST_GET,
   open,
   waitUntilClosed,
 } from "../helpers/network.ts";
 import { Program, programCommand } from "../helpers/program.ts";
-import {
-  missingTerminal,
-  onTerminal,
-  pidOnTerminal,
-} from "../helpers/terminal.ts";
+import { missingTerminal, onTerminal } from "../helpers/terminal.ts";
 import { waitFor } from "../helpers/wait.ts";
 
 const missing = await missingTerminal();
 const RUN = programCommand(["--port", "0"]).flat();
 
-testUnless(
-  missing,
-  "the program colors its warnings on a terminal",
-  async () => {
-    const run = [...RUN, "--stdin"];
-    const env = { NO_COLOR: "" };
-    await using program = new Program(...onTerminal(run, "</dev/null", env));
-    const warning = "WARN The input has ended: no new readings will arrive";
-    assertEquals(await program.waitForLines(1), [`\x1b[33m${warning}\x1b[0m`]);
-  },
-);
-
 const REQUESTS = 20; // so few that their lines are still buffered
-
-async function sendRequests(port: number): Promise<void> {
-  for (let sent = 0; sent < REQUESTS; sent++) {
-    assertEquals((await exchange(port, LAST_GET)).slice(-13), '"Sensor data"');
-  }
-}
 
 testUnless(
   missing,
@@ -48,7 +25,7 @@ testUnless(
     const run = [Deno.execPath(), "task", "-q", "start", "--port", "0"];
     await using program = new Program(...onTerminal(run));
     await program.waitUntilListening();
-    await sendRequests(program.port);
+    await getMany(program.port, REQUESTS);
     await program.write("\x03");
     assertEquals((await program.waitForEnd()).code, 0);
     assertEquals(program.lines.length, REQUESTS);
@@ -65,9 +42,9 @@ testUnless(
     await program.waitUntilListening();
     using _halfBody = await open(program.port, HALF_BODY);
     await program.waitForLines(1);
-    await sendRequests(program.port);
+    await getMany(program.port, REQUESTS);
     // Repeated while the program waits for the body
-    const pid = pidOnTerminal(program);
+    const pid = parseInt(program.stdout); // which the terminal shows first
     const { code } = await program.signalUntilExit("SIGHUP", pid);
     assertEquals(code, 0);
     assertEquals(program.lines.length, 1 + REQUESTS);
@@ -78,7 +55,7 @@ Deno.test("the program ignores SIGHUP without a terminal", async () => {
   await using program = await Program.start();
   for (let sent = 0; sent < 3; sent++) {
     program.kill("SIGHUP");
-    await sendRequests(program.port);
+    await getMany(program.port, REQUESTS);
   }
   assertEquals((await program.stop()).code, 0);
   assertEquals(program.lines.length, 3 * REQUESTS);
@@ -97,7 +74,7 @@ for (const [stream, redirection] of Object.entries(STREAMS)) {
         ...onTerminal(RUN, `>'${log}' ${redirection}`),
       );
       const port = await program.portIn(log);
-      await sendRequests(port);
+      await getMany(port, REQUESTS);
       program.kill("SIGKILL");
       await waitUntilClosed(port);
       // Without its parent, its end cannot be awaited

@@ -6,9 +6,7 @@ import {
   MAX_LINE_BYTES,
   readLines,
 } from "../../../src/sensor/line_reader.ts";
-import { createRandom, type Random, randomSeed } from "../../helpers/random.ts";
-
-const SEED = randomSeed();
+import { createRandom, type Random, SEED } from "../../helpers/random.ts";
 
 /** What arrives at once, after a pause or without one. */
 interface Piece {
