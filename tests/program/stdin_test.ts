@@ -113,9 +113,8 @@ testUnless(
     await waitForReading(program, "21.5");
     await program.write("\x04"); // Ctrl+D
     const warning = "WARN The input has ended: no new readings will arrive";
-    await program.waitFor(() =>
-      program.lines.includes(`\x1b[33m${warning}\x1b[0m`)
-    );
+    const colored = `\x1b[33m${warning}\x1b[0m`;
+    await program.waitFor(() => program.lines.includes(colored));
     await program.write("\x03"); // Ctrl+C
     assertEquals((await program.waitForEnd()).code, 0);
   },
