@@ -1,6 +1,6 @@
 // Encodes HTTP/2 frames (RFC 9113), to send what no client library would.
 
-import { receive, send } from "./network.ts";
+import { send } from "./network.ts";
 import { delay } from "./wait.ts";
 
 // Frame types and flags (RFC 9113, section 6)
@@ -71,11 +71,6 @@ export class Http2Connection implements Disposable {
   }
 
   private constructor(readonly connection: Deno.Conn) {}
-
-  /** Reads and discards what the server sends until the connection ends. */
-  async drain(): Promise<void> {
-    await receive(this.connection).catch(() => {}); // the server may reset it
-  }
 
   /** Sends frames back to back. */
   async send(...frames: BlobPart[]): Promise<void> {

@@ -39,12 +39,10 @@ export async function missingCommand(...names: string[]) {
   }
 }
 
-/** Returns the reason to skip a test if a file does not exist. */
-export async function missingFile(path: string): Promise<string | undefined> {
-  // Deno reads some system files only with --allow-all
-  const { code } = await output("test", ["-e", path]);
-  return code === 0 ? undefined : `this machine has no ${path}`;
-}
+/** The reason to skip a test that needs /proc or /dev/full. */
+export const notLinux = Deno.build.os === "linux"
+  ? undefined
+  : "only Linux has /proc and /dev/full";
 
 /** Returns the reason to skip a test if an address or port is not available. */
 export function missingAddress(hostname: string, port = 0): string | undefined {

@@ -76,39 +76,30 @@ async function measureLoads(peers: Peer[], folder: string) {
   }));
 }
 
-/** Measures some servers at each number of connections. */
-async function measureScaling(peers: Peer[]): Promise<Scaling[]> {
-  const servers = peers.filter(({ name }) => SCALED.includes(name));
-  if (servers.length < SCALED.length) console.error("A curve is missing");
-  const results = servers.map(({ name }): Scaling => (
-    { server: name, speeds: [], memory: [] }
-  ));
+/** Measures a server at each number of connections. */
+async function measureScaling({ name, command }: Peer): Promise<Scaling> {
+  const scaling: Scaling = { server: name, speeds: [], memory: [] };
   for (const connections of CONNECTIONS) {
-    console.error(`${connections} connections`);
-    for (const [index, { command }] of servers.entries()) {
-      await using server = await Server.start(command);
-      for (let round = 0; round < SCALING_ROUNDS; round++) {
-        await server.load(ROUND_SECONDS, connections);
-      }
-      const speeds = server.loads.map(({ speed }) => speed / 1000);
-      results[index]!.speeds.push(median(speeds));
-      results[index]!.memory.push(await server.memory());
+    console.error(`${name}: ${connections} connections`);
+    await using server = await Server.start(command);
+    for (let round = 0; round < SCALING_ROUNDS; round++) {
+      await server.load(ROUND_SECONDS, connections);
     }
+    const speeds = server.loads.map(({ speed }) => speed / 1000);
+    scaling.speeds.push(median(speeds));
+    scaling.memory.push(await server.memory());
   }
-  return results;
+  return scaling;
 }
 
 using folder = await Folder.create();
-const peers: Peer[] = [];
-for (const peer of await listPeers(folder.path)) {
-  const { name, installed = "true" } = peer;
-  const { code } = await output("sh", ["-c", installed]);
-  if (code === 0) peers.push(peer);
-  else console.log(`Not installed: ${name}`);
-}
+const peers = await listPeers(folder.path);
 const rows = await measureLoads(peers, folder.path);
 console.table(rows);
-const scaling = await measureScaling(peers);
+const scaling: Scaling[] = [];
+for (const peer of peers) {
+  if (SCALED.includes(peer.name)) scaling.push(await measureScaling(peer));
+}
 const date = new Date().toISOString().slice(0, 10);
 const { stdout: cores } = await output("nproc", []);
 const note = `deno task bench, ${date}, Deno ${Deno.version.deno}, ` +

@@ -1,3 +1,5 @@
+// deno-lint-ignore-file no-console -- the list of missing servers is for people
+
 // The servers that the bench compares: the service, bare Deno.serve and peers.
 
 import { output } from "../helpers/process.ts";
@@ -6,8 +8,6 @@ import { programCommand } from "../helpers/program.ts";
 /** A server to compare. */
 export interface Peer {
   name: string;
-  /** A shell command that fails if it is not installed. */
-  installed?: string;
   /** Returns the command that listens on a port. */
   command: (port: string) => string[];
 }
@@ -48,7 +48,7 @@ app.run(host="0.0.0.0", port=int(sys.argv[1]), debug=True, use_reloader=False)`;
 const EXECUTABLE = `dist/datasensor-${Deno.build.arch}`;
 const PYTHON = "/usr/bin/python3";
 
-/** Lists the servers, the second being bare Deno.serve; writes their files. */
+/** Lists the installed servers, the second being bare Deno.serve; writes their files. */
 export async function listPeers(folder: string): Promise<Peer[]> {
   await Deno.chmod(folder, 0o755); // for nginx, which reads as nobody
   await Deno.writeTextFile(`${folder}/datasensor`, '"Sensor data"');
@@ -57,43 +57,32 @@ export async function listPeers(folder: string): Promise<Peer[]> {
     Deno.writeTextFileSync(file, nginxConfig(folder, port, data));
     return ["nginx", "-e", `${folder}/nginx.error`, "-c", file];
   };
+  const constant = `return 200 '"Sensor data"'`;
   const service = (port: string, ...flags: string[]) =>
     programCommand(["--port", port, ...flags]).flat();
+  const sensor = await startSensor(`${folder}/sensor`);
+  const withSensor = (port: string) => [...sensor, ...service(port, "--stdin")];
+  const executable = (port: string) => [EXECUTABLE, "--port", port];
   const bare = [Deno.execPath(), "run", "-N", "tests/measure/bare_server.ts"];
-  const withSensor = await startSensor(`${folder}/sensor`);
-  return [
-    { name: "this service", command: service },
-    { name: "bare Deno.serve, no log", command: (port) => [...bare, port] },
-    {
-      name: "this service, --stdin",
-      command: (port) => [...withSensor, ...service(port, "--stdin")],
-    },
-    {
-      name: "this service, executable",
-      installed: `test -x ${EXECUTABLE}`,
-      command: (port) => [EXECUTABLE, "--port", port],
-    },
-    {
-      name: "nginx, constant",
-      installed: "which nginx",
-      command: (port) => nginx(port, `return 200 '"Sensor data"'`),
-    },
-    {
-      name: "nginx, file",
-      installed: "which nginx",
-      command: (port) => nginx(port, `root ${folder}`),
-    },
-    {
-      name: "Node.js http, access log",
-      installed: "which node",
-      command: (port) => ["node", "-e", NODE, port],
-    },
-    {
-      name: "Flask-RESTful",
-      installed: `${PYTHON} -c 'import flask_restful'`,
-      command: (port) => [PYTHON, "-c", FLASK, port],
-    },
+  const flask = (port: string) => [PYTHON, "-c", FLASK, port];
+  const node = (port: string) => ["node", "-e", NODE, port];
+  const all: [name: string, isInstalled: string, Peer["command"]][] = [
+    ["this service", "true", service],
+    ["bare Deno.serve, no log", "true", (port) => [...bare, port]],
+    ["this service, --stdin", "true", withSensor],
+    ["this service, executable", `test -x ${EXECUTABLE}`, executable],
+    ["nginx, constant", "which nginx", (port) => nginx(port, constant)],
+    ["nginx, file", "which nginx", (port) => nginx(port, `root ${folder}`)],
+    ["Node.js http, access log", "which node", node],
+    ["Flask-RESTful", `${PYTHON} -c 'import flask_restful'`, flask],
   ];
+  const peers: Peer[] = [];
+  for (const [name, isInstalled, command] of all) {
+    const { code } = await output("sh", ["-c", isInstalled]);
+    if (code === 0) peers.push({ name, command });
+    else console.error(`Not installed: ${name}`);
+  }
+  return peers;
 }
 
 /** Starts a sensor, and returns a prefix for commands that read from it. */

@@ -3,7 +3,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { CAPACITY_BYTES } from "../../src/log/line_writer.ts";
-import { missingCommand, missingFile, testUnless } from "../helpers/machine.ts";
+import { missingCommand, notLinux, testUnless } from "../helpers/machine.ts";
 import { freePort, getMany } from "../helpers/network.ts";
 import { nonBlocking, Program, programCommand } from "../helpers/program.ts";
 
@@ -49,7 +49,7 @@ const FAILING = {
 
 for (const [what, redirection] of Object.entries(FAILING)) {
   testUnless(
-    await missingFile("/dev/full"),
+    notLinux,
     `the program answers while its console is ${what}`,
     async () => {
       const port = freePort(); // the start report cannot be read

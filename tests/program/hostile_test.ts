@@ -2,11 +2,7 @@
 // from answering, leaks a descriptor or forges a line.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import {
-  countDescriptors,
-  missingFile,
-  testUnless,
-} from "../helpers/machine.ts";
+import { countDescriptors, notLinux, testUnless } from "../helpers/machine.ts";
 import { exchange, LAST_GET, receive, send } from "../helpers/network.ts";
 import { Program } from "../helpers/program.ts";
 import { createRandom, type Random, SEED } from "../helpers/random.ts";
@@ -74,7 +70,7 @@ const LINE =
   /^127\.0\.0\.1 - - \[[^\]]{20}\] "[!-~]+ ([!#-[\]-~]|\\["\\]|\\x[0-9a-f]{2})+(\\\.\.\.)? HTTP\/1\.1" (200|204|400|404|405) -$/;
 
 testUnless(
-  await missingFile("/proc"), // where descriptors are counted
+  notLinux,
   `the program answers after thousands of hostile requests (DATASENSOR_SEED=${SEED})`,
   async () => {
     await using program = await Program.start();

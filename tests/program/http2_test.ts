@@ -11,7 +11,7 @@ import {
 } from "../helpers/http2.ts";
 import {
   missingCommand,
-  missingFile,
+  notLinux,
   residentMemory,
   testUnless,
 } from "../helpers/machine.ts";
@@ -59,7 +59,7 @@ Deno.test("the program answers and logs unusual HTTP/2 requests like HTTP/1.1 re
 });
 
 testUnless(
-  await missingFile("/proc/self/status"),
+  notLinux,
   "the program closes all connections when they take too much memory, and recovers",
   async () => {
     await using program = await Program.start([], { wrap: WITH_OPEN_FILES });

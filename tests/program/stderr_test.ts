@@ -3,6 +3,7 @@
 
 import { assertEquals } from "@std/assert";
 import { cancel, Http2Connection, request } from "../helpers/http2.ts";
+import { receive } from "../helpers/network.ts";
 import { Program, WITH_FULL_STDERR } from "../helpers/program.ts";
 
 /** Opens and resets streams, which Deno would log. */
@@ -10,7 +11,7 @@ async function resetStreams(port: number): Promise<void> {
   using connection = await Http2Connection.open(port);
   const streams = Array.from({ length: 100 }, (_, index) => 2 * index + 1);
   await connection.send(...streams.flatMap((id) => [request(id), cancel(id)]));
-  await connection.drain();
+  await receive(connection.connection).catch(() => {}); // it may be reset
 }
 
 Deno.test("the program answers and stops while its standard error is full", async () => {

@@ -146,13 +146,10 @@ Deno.test("withErrors() answers 500 without details, and logs the error and its 
   const failed = problem(500, "Internal Server Error", detail);
   const error = new TypeError("On fire");
   for (const thrown of [error, "on fire"]) {
-    const handler = withErrors(
-      () => {
-        throw thrown;
-      },
-      createResponses(false),
-      logger,
-    );
+    const fail = () => {
+      throw thrown;
+    };
+    const handler = withErrors(fail, createResponses(false), logger);
     assertEquals(await send(handler, "GET", "/datasensor"), failed);
   }
   const message = "The handler failed: ";
