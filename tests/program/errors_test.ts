@@ -16,41 +16,34 @@ Deno.test("the program answers 500 and logs the stack if its handler fails", asy
   assertMatch(log, /"GET \/datasensor HTTP\/1\.1" 500 -$/);
 });
 
-const COUNT = 500;
-
-/** What fails, where standard error goes, and what follows the access log. */
-const CASES: [what: string, statement: string, script: string, rest: RegExp][] =
-  [
-    [
-      "an uncaught error",
-      "setTimeout(() => { throw error; })",
-      'exec "$@" 2>&1',
-      /^TypeError: Unforeseen\n +at /,
-    ],
-    [
-      "an unhandled rejection while standard error is full",
-      "Promise.reject(error)",
-      WITH_FULL_STDERR,
-      /^$/,
-    ],
-  ];
-
-for (const [what, statement, script, rest] of CASES) {
-  Deno.test(`the program logs every line and exits with 1 after ${what}`, async () => {
-    const failOnSignal = `Deno.addSignalListener("SIGUSR1", () => {
-      const error = new TypeError("Unforeseen");
-      ${statement};
-    });`;
-    await using program = await Program.start(["--stdin"], {
-      wrap: ["sh", "-c", script, "sh"],
-      flags: [preload(failOnSignal)],
-      hasInput: true, // a pending read
-    });
-    await getMany(program.port, COUNT);
-    program.kill("SIGUSR1");
-    assertEquals((await program.waitForEnd()).code, 1);
-    const isAccessLine = (line: string) => line.endsWith(" 503 -");
-    assertEquals(program.lines.filter(isAccessLine).length, COUNT);
-    assertMatch(program.lines.slice(COUNT).join("\n"), rest);
+/**
+ * Makes an error happen after requests, and asserts that each of them is logged and
+ * that the program exits with 1. Returns what follows the access log.
+ */
+async function fail(statement: string, script: string): Promise<string> {
+  const failOnSignal = `Deno.addSignalListener("SIGUSR1", () => {
+    const error = new TypeError("Unforeseen");
+    ${statement};
+  });`;
+  await using program = await Program.start(["--stdin"], {
+    wrap: ["sh", "-c", script, "sh"],
+    flags: [preload(failOnSignal)],
+    hasInput: true, // a pending read
   });
+  await getMany(program.port, 500);
+  program.kill("SIGUSR1");
+  assertEquals((await program.waitForEnd()).code, 1);
+  const isAccessLine = (line: string) => line.endsWith(" 503 -");
+  assertEquals(program.lines.filter(isAccessLine).length, 500);
+  return program.lines.slice(500).join("\n");
 }
+
+Deno.test("the program logs every line, then an uncaught error, and exits with 1", async () => {
+  const statement = "setTimeout(() => { throw error; })";
+  const rest = await fail(statement, 'exec "$@" 2>&1');
+  assertMatch(rest, /^TypeError: Unforeseen\n +at /);
+});
+
+Deno.test("the program logs every line and exits with 1 after an unhandled rejection while standard error is full", async () => {
+  assertEquals(await fail("Promise.reject(error)", WITH_FULL_STDERR), "");
+});
