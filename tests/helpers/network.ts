@@ -88,10 +88,7 @@ export async function exchange(
   return await receive(connection, until);
 }
 
-/**
- * Sends GETs for targets that are made from their numbers, many at once, and waits
- * until all are answered.
- */
+/** Sends GETs, each with its number's target, and waits until all are answered. */
 export async function getMany(
   port: number,
   count: number,

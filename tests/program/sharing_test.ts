@@ -26,11 +26,9 @@ async function runClients(
   client: (port: number, index: number) => Promise<void>,
 ): Promise<void> {
   await using program = await Program.start([], { wrap: WITH_OPEN_FILES });
+  const { port } = program;
   for (let crowd = 0; crowd < 3; crowd++) {
-    const clients = Array.from(
-      { length: count },
-      (_, i) => client(program.port, i),
-    );
+    const clients = Array.from({ length: count }, (_, i) => client(port, i));
     await Promise.all(clients);
   }
   await program.stop();

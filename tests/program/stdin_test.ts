@@ -8,8 +8,6 @@ import { output } from "../helpers/process.ts";
 import { nonBlocking, Program, programCommand } from "../helpers/program.ts";
 import { missingTerminal, onTerminal } from "../helpers/terminal.ts";
 
-const NOTHING = "The sensor has sent no reading so far";
-
 /** Returns the reading, or why there is none. */
 async function read(program: Program): Promise<string> {
   const response = await get(program.url);
@@ -18,21 +16,17 @@ async function read(program: Program): Promise<string> {
   return typeof body === "string" ? body : body.detail;
 }
 
-async function waitForReading(program: Program, text: string): Promise<void> {
-  await program.waitFor(async () => await read(program) === text);
-}
-
 Deno.test("the program serves the last line of its standard input", async () => {
   await using program = await Program.start(["--stdin"], { hasInput: true });
-  assertEquals(await read(program), NOTHING);
+  assertEquals(await read(program), "The sensor has sent no reading so far");
   const before = Math.floor(Date.now() / 1000) * 1000;
   await program.write("21.5\n22 °C\r\n\n");
-  await waitForReading(program, "22 °C");
+  await program.waitForAnswer('"22 °C"');
   const { headers } = await get(program.url, { method: "HEAD" });
   const time = Date.parse(headers.get("last-modified")!);
   assert(before <= time && time <= Date.now(), `${time}`);
   await program.write("23.5\n");
-  await waitForReading(program, "23.5");
+  await program.waitForAnswer('"23.5"');
   // Without delay, although a read is pending
   assertEquals((await program.stop("SIGTERM", 1500)).code, 0);
   assert(!program.stdout.includes("°C"), "A reading is logged");
@@ -47,7 +41,7 @@ Deno.test("the program keeps reading a FIFO while its writers come and go", asyn
   await using program = await Program.start(["--stdin"], { wrap });
   for (const reading of ["21.5", "22"]) {
     await Deno.writeTextFile(fifo, `${reading}\n`);
-    await waitForReading(program, reading);
+    await program.waitForAnswer(`"${reading}"`);
   }
   await program.stop();
   assert(!program.stdout.includes("WARN"), program.stdout);
@@ -61,7 +55,7 @@ testUnless(
     await using program = await Program.start(["--stdin"], options);
     for (const reading of ["21.5", "22"]) {
       await program.write(`${reading}\n`);
-      await waitForReading(program, reading);
+      await program.waitForAnswer(`"${reading}"`);
     }
     assertEquals(program.stdout.match(/WARN.*/g), null);
   },
@@ -110,7 +104,7 @@ testUnless(
     await using program = new Program(...onTerminal(run, "", env));
     await program.waitUntilListening();
     await program.write("21.5\r");
-    await waitForReading(program, "21.5");
+    await program.waitForAnswer('"21.5"');
     await program.write("\x04"); // Ctrl+D
     const warning = "WARN The input has ended: no new readings will arrive";
     const colored = `\x1b[33m${warning}\x1b[0m`;

@@ -15,7 +15,6 @@ import { waitFor } from "../helpers/wait.ts";
 
 const missing = await missingTerminal();
 const RUN = programCommand(["--port", "0"]).flat();
-
 const REQUESTS = 20; // so few that their lines are still buffered
 
 testUnless(
@@ -36,9 +35,8 @@ testUnless(
   missing,
   "the program shuts down cleanly on SIGHUP if its standard output is a terminal",
   async () => {
-    await using program = new Program(
-      ...onTerminal(RUN, "</dev/null 2>/dev/null"),
-    );
+    const onlyOutput = onTerminal(RUN, "</dev/null 2>/dev/null");
+    await using program = new Program(...onlyOutput);
     await program.waitUntilListening();
     using _halfBody = await open(program.port, HALF_BODY);
     await program.waitForLines(1);
@@ -70,9 +68,8 @@ for (const [stream, redirection] of Object.entries(STREAMS)) {
     async () => {
       using folder = await Folder.create();
       const log = `${folder.path}/log`;
-      await using program = new Program(
-        ...onTerminal(RUN, `>'${log}' ${redirection}`),
-      );
+      const command = onTerminal(RUN, `>'${log}' ${redirection}`);
+      await using program = new Program(...command);
       const port = await program.portIn(log);
       await getMany(port, REQUESTS);
       program.kill("SIGKILL");
