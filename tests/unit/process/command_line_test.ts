@@ -13,8 +13,6 @@ const COMMAND_LINES: [args: string[], config: Partial<Config>][] = [
   [[], {}],
   [["--host", "::"], { hostname: "::" }],
   [["--host=127.0.0.1"], { hostname: "127.0.0.1" }],
-  [["--host=::1"], { hostname: "::1" }],
-  [["--host=localhost"], { hostname: "localhost" }],
   [["--port", "0"], { port: 0 }],
   [["--port=65535"], { port: 65535 }],
   [["--port", "1", "--port", "2"], { port: 2 }],
