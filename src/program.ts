@@ -45,7 +45,8 @@ export async function runProgram(args: string[], process = PROCESS) {
   } catch (error) {
     const details = debug && error instanceof Error ? error.stack : error;
     const isExplained = error instanceof ListenError;
-    await printError(isExplained ? error.message : String(details));
+    const doing = command.kind === "print" ? "Cannot write: " : "";
+    await printError(isExplained ? error.message : `${doing}${details}`);
     return 1;
   }
 }

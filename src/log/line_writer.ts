@@ -74,8 +74,8 @@ export class LineWriter {
         } catch (error) {
           // A failed write does not say how much it wrote: these bytes are retried
           const isFull = error instanceof Deno.errors.WouldBlock;
-          if (isFull) this.#batchBytes = ATOMIC_BYTES; // repeats none from now on
-          batchBytes = isFull ? ATOMIC_BYTES : 1; // on a full disk, repeats one line
+          if (isFull) this.#batchBytes = ATOMIC_BYTES; // so that nothing is repeated
+          batchBytes = isFull ? ATOMIC_BYTES : 1; // repeats one line at most
           await this.wait(isFull ? FULL_RETRY_MS : RETRY_MS);
         }
       }

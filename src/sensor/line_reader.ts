@@ -1,4 +1,4 @@
-// The whole lines of an input.
+// The whole lines of an input. sensor.ts logs which are dropped, and checks JSON.
 
 import { delay } from "../delay.ts";
 

@@ -64,13 +64,15 @@ export class InputSensor {
 
   async #follow(input: Input): Promise<void> {
     const drop = this.#drop.bind(this);
-    let [how, reason] = ["has ended", ""];
+    let how = "has ended";
+    let reason = "";
     try {
       for await (const line of readLines(input, drop, this.monotonicTime)) {
         this.#receive(line);
       }
     } catch (error) {
-      [how, reason] = ["has failed", ` (${error})`];
+      how = "has failed";
+      reason = ` (${error})`; // only for the log
     }
     this.#ending = `, and the input ${how}`;
     this.logger.warn(`The input ${how}${reason}: no new readings will arrive`);

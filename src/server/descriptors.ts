@@ -4,7 +4,7 @@ import type { Logger } from "@std/log/logger";
 import { close, holdPort, type Listener, type Runtime } from "./listener.ts";
 
 const LAST_RESPONSE_MS = 20; // to answer the client that took the last descriptor
-const SAVING_MS = 600_000; // how long they are saved, as they may run out again
+const SAVING_MS = 600_000; // how long after they ran out they are saved
 
 /** Saves descriptors for ten minutes after they last ran out. */
 export class Descriptors {
@@ -25,8 +25,8 @@ export class Descriptors {
     return response;
   }
 
-  /** Begins to save them, or goes on. */
-  save(): void {
+  /** Saves descriptors for ten minutes from now. */
+  startSaving(): void {
     if (!this.#isSaving) {
       this.logger.warn("Connections are no longer kept alive");
     }

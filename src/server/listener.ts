@@ -33,7 +33,7 @@ export class ListenError extends Error {
   }
 }
 
-/** A listening server, and what closes all its connections: Deno cannot close one. */
+/** A listening server, and what closes all connections: Deno cannot close just one. */
 export interface Listener {
   readonly server: Deno.HttpServer<Deno.NetAddr>;
   readonly closer: AbortController;
@@ -48,7 +48,8 @@ export async function close({ closer }: Listener, { delay }: Runtime) {
 /**
  * Makes clients wait for a closed port, instead of refusing them: while a listener
  * accepts none, the kernel drops all but one attempt to connect, and clients repeat it
- * after a second. This slows down those that reconnect at once and shut others out.
+ * after a second. This slows down clients that reconnect at once, so that others get
+ * a turn. The port must be closed already.
  */
 export function holdPort({ server }: Listener, { listen }: Runtime) {
   const { hostname, port } = server.addr;

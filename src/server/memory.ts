@@ -4,7 +4,7 @@
 import { close, holdPort, type Listener, type Runtime } from "./listener.ts";
 
 export const MEMORY_LIMIT_BYTES = 144e6; // normal use stays below 110 MB
-const MEMORY_GROWTH_BYTES = 64e6; // allowed above what an attack left allocated
+const MEMORY_GROWTH_BYTES = 64e6; // allowed above the lowest use, if that is high
 const MEMORY_CHECK_MS = 200; // an attack takes hundreds of MB in a few of these
 const MEMORY_RELEASE_MS = 500; // until closed connections have freed their memory
 

@@ -16,11 +16,11 @@ const LISTEN_RETRY_MS = 200; // pause after a failed attempt to listen again
 /** A server that recovers from failures. */
 export class Server {
   readonly #descriptors: Descriptors;
-  readonly #timeUp = Promise.withResolvers<void>(); // for running requests
   #listener: Listener | undefined; // undefined while it recovers
+  #address: Deno.NetAddr | undefined; // once it has listened
 
   constructor(
-    private config: Config,
+    private readonly config: Config,
     private readonly handler: Handler,
     private readonly logger: Logger,
     private readonly runtime = RUNTIME,
@@ -36,19 +36,20 @@ export class Server {
   async run(signal: AbortSignal): Promise<void> {
     this.#listener = this.#listen();
     const { addr } = this.#listener.server;
-    this.config = { ...this.config, ...addr }; // port 0 or DENO_SERVE_ADDRESS changes it
+    this.#address = addr; // port 0 or DENO_SERVE_ADDRESS changes it
     const report = formatStartReport(addr, this.config.debug);
     for (const line of report) this.logger.info(line);
+    const timeout = Promise.withResolvers<void>();
     signal.addEventListener("abort", () => {
       this.#listener?.server.shutdown();
       // shutdown() alone would wait forever for a body that never ends
-      this.runtime.delay(SHUTDOWN_TIMEOUT_MS).then(this.#timeUp.resolve);
+      this.runtime.delay(SHUTDOWN_TIMEOUT_MS).then(timeout.resolve);
     });
-    await Promise.race([this.#keepListening(signal), this.#timeUp.promise]);
+    await Promise.race([this.#keepListening(signal), timeout.promise]);
   }
 
   #listen(): Listener {
-    const { hostname, port } = this.config;
+    const { hostname, port } = this.#address ?? this.config;
     const closer = new AbortController();
     try {
       const server = this.runtime.serve({
@@ -58,8 +59,8 @@ export class Server {
           const info = { client, target: requestTarget(request) };
           return this.#descriptors.finish(this.handler(request, info));
         },
-        onError: (error) => { // of the access log: Deno would write to stderr
-          this.logger.error(`The server failed: ${error}`);
+        onError: (error) => { // Deno itself would write to standard error
+          this.logger.error(`The access log failed: ${error}`);
           return new Response(null, { status: 500 });
         },
         onListen() {}, // prints nothing
@@ -85,16 +86,14 @@ export class Server {
       const error = await Promise.race([finished, memoryError])
         .then(() => new Error("The server has ended"), (error) => error);
       const isMemoryError = error instanceof MemoryError;
-      if (signal.aborted) {
-        // If accept has failed, running requests still get their time
-        if (!isMemoryError) await finished.catch(() => this.#timeUp.promise);
-        return;
-      }
-      this.#listener = undefined; // a stop must not shut it down: abort() would throw
+      if (signal.aborted && isMemoryError) return;
+      // If accept has failed, running requests still get their time
+      if (signal.aborted) return finished.catch(() => new Promise(() => {}));
+      this.#listener = undefined; // so that a stop does not shut it down, too
       const release = isMemoryError ? releaseMemory : releaseDescriptors;
       await release(listener, runtime);
       warn(`Closed all connections to recover from "${error}"`);
-      if (!isMemoryError) this.#descriptors.save();
+      if (!isMemoryError) this.#descriptors.startSaving();
       this.#listener = await this.#listenAgain(signal);
     }
   }

@@ -80,7 +80,10 @@ for (const [args, code, written] of PRINTED) {
 
 Deno.test("runProgram() returns 1 and says why if it cannot write what is asked for", async () => {
   const write = () => Promise.reject(new Error("No space left"));
-  const written = [`stdout: ${HELP}\n`, "stderr: Error: No space left\n"];
+  const written = [
+    `stdout: ${HELP}\n`,
+    "stderr: Cannot write: Error: No space left\n",
+  ];
   assertEquals(await run(["--help"], { write }), [1, ...written]);
 });
 

@@ -206,7 +206,7 @@ Deno.test("Server answers and logs an error of its chain, without telling the cl
   const system = await System.start();
   const response = await system.options.onError!(new TypeError("On fire"));
   assertEquals([response.status, await response.text()], [500, ""]);
-  assertEquals(system.log, ["The server failed: TypeError: On fire"]);
+  assertEquals(system.log, ["The access log failed: TypeError: On fire"]);
 });
 
 Deno.test("Server closes all connections soon after the process grew too large", async () => {
