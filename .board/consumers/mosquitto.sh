@@ -3,7 +3,8 @@
 # readings.
 
 trap 'kill $loops; exit' INT TERM # Ctrl+C alone would not stop them
-for board in $(cat boards); do
+boards=$(cat boards) || exit
+for board in $boards; do
   while :; do
     reading=$(curl -fsS -m 5 "http://$board:5000/datasensor") &&
       mosquitto_pub -h BROKER -t "$board/datasensor" -m "$reading"
