@@ -1,5 +1,3 @@
-// The entry point.
-
 import { runProgram } from "./src/program.ts";
 
 // Exit explicitly: a pending read of standard input would keep the program

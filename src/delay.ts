@@ -1,5 +1,3 @@
-// A timer as a promise.
-
 /** Resolves after a time. */
 export function delay(milliseconds: number): Promise<void> {
   // setTimeout would load Node's timers: 8 ms at the start, and 4 MB (Deno 2.9)

@@ -1,5 +1,3 @@
-// The program: arguments in, exit code out.
-
 import type { Config } from "./config.ts";
 import { delay } from "./delay.ts";
 import { withAccessLog } from "./http/access_log.ts";

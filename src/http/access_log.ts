@@ -1,5 +1,3 @@
-// The access log middleware: one line per handled request.
-
 import type { Logger } from "@std/log/logger";
 import type { Handler } from "./handler.ts";
 import { memoizeLast } from "./memoize_last.ts";

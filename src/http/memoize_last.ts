@@ -1,6 +1,4 @@
-// A cache of one result: most requests repeat the previous one.
-
-/** Returns a function that computes again only when its input changes. */
+/** Caches the last result of a function: most requests repeat the previous one. */
 export function memoizeLast<T, R>(compute: (input: T) => R): (input: T) => R {
   let last: { input: T; result: R } | undefined;
   return (input) => {

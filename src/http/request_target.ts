@@ -1,5 +1,3 @@
-// What a client requested, taken from the URL that Deno.serve builds.
-
 import { memoizeLast } from "./memoize_last.ts";
 
 /**

@@ -1,5 +1,3 @@
-// The life of the server: listen, report, recover from failures, stop.
-
 import type { Logger } from "@std/log/logger";
 import type { Config } from "../config.ts";
 import type { Handler } from "../http/handler.ts";
@@ -13,7 +11,7 @@ import { formatStartReport } from "./start_report.ts";
 const SHUTDOWN_TIMEOUT_MS = 1800; // how long running requests may take to finish
 const LISTEN_RETRY_MS = 200; // pause after a failed attempt to listen again
 
-/** A server that recovers from failures. */
+/** A server that reports where it listens, and recovers from failures. */
 export class Server {
   readonly #descriptors: Descriptors;
   #listener: Listener | undefined; // undefined while it recovers

@@ -1,8 +1,6 @@
-// The start report: the addresses of the service.
-
 import { RESOURCE_PATH } from "../config.ts";
 
-/** Returns the lines of the start report of a listening server. */
+/** Returns the lines of the start report, which lists the addresses of the service. */
 export function formatStartReport(
   { hostname, port }: Deno.NetAddr,
   debug: boolean,
