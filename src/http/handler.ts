@@ -24,19 +24,13 @@ export function createHandler(sensor: Sensor, responses: Responses): Handler {
   return ({ method }, { target }) => {
     if (target === undefined) return responses.problem(400, BAD_HOST);
     if (!isResource(target)) return responses.problem(404, NOT_FOUND);
-    switch (method) {
-      case "GET":
-      case "HEAD": { // Deno.serve omits the body
-        const reading = sensor();
-        return typeof reading === "string"
-          ? responses.problem(503, reading)
-          : responses.reading(reading);
-      }
-      case "OPTIONS":
-        return responses.options();
-      default:
-        return responses.problem(405, READ_ONLY);
-    }
+    if (method === "OPTIONS") return responses.options();
+    const isRead = method === "GET" || method === "HEAD"; // Deno.serve omits HEAD's body
+    if (!isRead) return responses.problem(405, READ_ONLY);
+    const reading = sensor();
+    return typeof reading === "string"
+      ? responses.problem(503, reading)
+      : responses.reading(reading);
   };
 }
 
