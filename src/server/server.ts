@@ -15,7 +15,6 @@ const LISTEN_RETRY_MS = 200; // pause after a failed attempt to listen again
 export class Server {
   readonly #descriptors: Descriptors;
   #listener: Listener | undefined; // undefined while it recovers
-  #address: Deno.NetAddr | undefined; // once it has listened
 
   constructor(
     private readonly config: Config,
@@ -32,9 +31,8 @@ export class Server {
    * @throws {ListenError} If it cannot listen at the start.
    */
   async run(signal: AbortSignal): Promise<void> {
-    this.#listener = this.#listen();
-    const { addr } = this.#listener.server;
-    this.#address = addr; // port 0 or DENO_SERVE_ADDRESS changes it
+    this.#listener = this.#listen(this.config);
+    const { addr } = this.#listener.server; // port 0 or DENO_SERVE_ADDRESS changes it
     const report = formatStartReport(addr, this.config.debug);
     for (const line of report) this.logger.info(line);
     const timeout = Promise.withResolvers<void>();
@@ -46,8 +44,7 @@ export class Server {
     await Promise.race([this.#keepListening(signal), timeout.promise]);
   }
 
-  #listen(): Listener {
-    const { hostname, port } = this.#address ?? this.config;
+  #listen({ hostname, port }: Pick<Config, "hostname" | "port">): Listener {
     const closer = new AbortController();
     try {
       const server = this.runtime.serve({
@@ -92,18 +89,18 @@ export class Server {
       await release(listener, runtime);
       warn(`Closed all connections to recover from "${error}"`);
       if (!isMemoryError) this.#descriptors.startSaving();
-      this.#listener = await this.#listenAgain(signal);
+      this.#listener = await this.#listenAgain(listener.server.addr, signal);
     }
   }
 
   /** Retries until it listens, or returns undefined once the signal is aborted. */
-  async #listenAgain(signal: AbortSignal): Promise<Listener | undefined> {
+  async #listenAgain(addr: Deno.NetAddr, signal: AbortSignal) {
     const { logger, runtime } = this;
     const start = runtime.now();
     const warn = limitWarnings(logger, runtime.now);
     for (let hasFailed = false; !signal.aborted; hasFailed = true) {
       try {
-        const listener = this.#listen();
+        const listener = this.#listen(addr);
         const seconds = ((runtime.now() - start) / 1000).toFixed(1);
         if (hasFailed) logger.warn(`Listening again after ${seconds} s`);
         return listener;
