@@ -30,8 +30,8 @@ export async function runProgram(args: string[], process = PROCESS) {
     ? command.config
     : { journal: args.includes("--journal"), debug: false };
   const printError = async (text: string) => {
-    const style = journal ? "journal" : "plain";
-    const printed = print(process.stderr, withPriority(text, "ERROR", style));
+    const line = journal ? withPriority("ERROR", text) : text;
+    const printed = print(process.stderr, line);
     await waitForOutput(printed.catch(() => {})); // there is nowhere to report it
   };
   try {

@@ -1,7 +1,6 @@
 // The logger, and the format of its records.
 
-import { BaseHandler } from "@std/log/base-handler";
-import type { LevelName, LogRecord } from "@std/log/base-handler";
+import { BaseHandler, type LevelName } from "@std/log/base-handler";
 import { Logger } from "@std/log/logger";
 import { LineWriter, type Sink } from "./line_writer.ts";
 
@@ -21,13 +20,11 @@ export function createLogger(sink: Sink, level: LevelName, style: LogStyle) {
   });
 
   class LineHandler extends BaseHandler {
-    override log(line: string): void {
-      writer.write(line);
-    }
+    override log = (line: string) => writer.write(line);
   }
-
-  const formatter = (record: LogRecord) => formatRecord(record, style);
-  const handler = new LineHandler("NOTSET", { formatter });
+  const handler = new LineHandler("NOTSET", {
+    formatter: ({ levelName, msg }) => formatMessage(levelName, msg, style),
+  });
   const logger = new Logger("datasensor", level, { handlers: [handler] });
   return { logger, flush: () => writer.flush() };
 }
@@ -44,16 +41,16 @@ export function limitWarnings(logger: Logger, now: () => number) {
 }
 
 /** Prefixes each line with its level's priority, for the journal (sd-daemon(3)). */
-export function withPriority(text: string, level: string, style: LogStyle) {
-  if (style !== "journal") return text;
+export function withPriority(level: string, text: string) {
   const priority = PRIORITIES[level] ?? "";
   return priority + text.replaceAll("\n", `\n${priority}`);
 }
 
-/** Formats a record: its text, after the level's name unless that is INFO. */
-function formatRecord({ levelName, msg }: LogRecord, style: LogStyle): string {
-  if (levelName === "INFO") return msg;
-  const text = withPriority(`${levelName} ${msg}`, levelName, style);
-  const color = style === "color" && COLORS[levelName];
+/** Formats a message: its text, after the level's name unless that is INFO. */
+function formatMessage(level: string, message: string, style: LogStyle) {
+  if (level === "INFO") return message;
+  const text = `${level} ${message}`;
+  if (style === "journal") return withPriority(level, text);
+  const color = style === "color" && COLORS[level];
   return color ? `${color}${text}\x1b[0m` : text;
 }
