@@ -23,10 +23,8 @@ export function withAccessLog(
     const method = escapeMethod(request.method);
     const target = escapeTarget(info.target ?? "-"); // unknown if Host is invalid
     // Deno does not reveal the version to a handler
-    const line = `${method} ${target} HTTP/1.1`;
-    logger.info(
-      `${client} - - [${timestamp()}] "${line}" ${response.status} -`,
-    );
+    const line = `"${method} ${target} HTTP/1.1"`;
+    logger.info(`${client} - - [${timestamp()}] ${line} ${response.status} -`);
     return response;
   };
 }

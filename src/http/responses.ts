@@ -32,9 +32,8 @@ export function createResponses(cors: boolean) {
     const modified = time && { "last-modified": time.toUTCString() };
     // Deno would copy a string for each response; clones share these bytes
     const bytes = new TextEncoder().encode(json);
-    return new Response(bytes, {
-      headers: { ...common, ...type, ...modified },
-    });
+    const headers = { ...common, ...type, ...modified };
+    return new Response(bytes, { headers });
   });
 
   return {
@@ -53,10 +52,8 @@ export function createResponses(cors: boolean) {
       const type = { "content-type": "application/problem+json" };
       const allow = status === 405 && { allow: METHODS }; // RFC 9110, 15.5.6
       const body = { type: "about:blank", title, status, detail };
-      return Response.json(body, {
-        status,
-        headers: { ...common, ...type, ...allow },
-      });
+      const headers = { ...common, ...type, ...allow };
+      return Response.json(body, { status, headers });
     },
   };
 }

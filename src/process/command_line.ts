@@ -3,12 +3,10 @@
 import project from "../../deno.json" with { type: "json" };
 import { type Config, DEFAULTS } from "../config.ts";
 
-/** What the command line asks for. */
+/** What the command line asks for. The text of invalid usage says what is wrong. */
 export type Command =
   | { kind: "serve"; config: Config }
-  | { kind: "print"; text: string }
-  /** Invalid usage: the text says what is wrong and how to get help. */
-  | { kind: "invalid"; text: string };
+  | { kind: "print" | "invalid"; text: string };
 
 /** The text of `--help`. */
 export const HELP = `Usage: datasensor [flags]
@@ -88,12 +86,11 @@ export function parseCommand(args: readonly string[]): Command {
     if (arg === "--") continue; // npm users type it before flags
     if (arg === "-h" || arg === "--help") return { kind: "print", text: HELP };
     if (arg === "--version") return { kind: "print", text: VERSION };
-    if (!arg.startsWith("-")) {
-      return invalid(`Unexpected argument ${JSON.stringify(arg)}`);
-    }
+    const quoted = JSON.stringify(arg);
+    if (!arg.startsWith("-")) return invalid(`Unexpected argument ${quoted}`);
     const [, name = arg, inline] = arg.match(/^(.+?)=(.*)$/s) ?? [];
     const flag = FLAGS[name];
-    if (!flag) return invalid(`Unknown flag ${JSON.stringify(arg)}`);
+    if (!flag) return invalid(`Unknown flag ${quoted}`);
     if (!flag.takes && inline !== undefined) {
       return invalid(`${name} takes no value, not ${JSON.stringify(inline)}`);
     }

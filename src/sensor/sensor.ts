@@ -63,13 +63,11 @@ export class InputSensor {
   };
 
   async #follow(input: Input): Promise<void> {
-    const drop = this.#drop.bind(this);
+    const lines = readLines(input, this.#drop.bind(this), this.monotonicTime);
     let how = "has ended";
     let reason = "";
     try {
-      for await (const line of readLines(input, drop, this.monotonicTime)) {
-        this.#receive(line);
-      }
+      for await (const line of lines) this.#receive(line);
     } catch (error) {
       how = "has failed";
       reason = ` (${error})`; // only for the log

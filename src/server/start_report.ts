@@ -1,10 +1,8 @@
 import { RESOURCE_PATH } from "../config.ts";
 
 /** Returns the lines of the start report, which lists the addresses of the service. */
-export function formatStartReport(
-  { hostname, port }: Deno.NetAddr,
-  debug: boolean,
-): string[] {
+export function formatStartReport(addr: Deno.NetAddr, debug: boolean) {
+  const { hostname, port } = addr;
   const isAll = hostname === "0.0.0.0" || hostname === "::";
   const hosts = isAll ? ["127.0.0.1", ...lanAddresses(hostname)] : [hostname];
   return [
