@@ -1,5 +1,3 @@
-// The path of the resource, and the settings with their defaults.
-
 export const RESOURCE_PATH = "/datasensor"; // the path of the only resource
 
 /** The settings when no flag is given. */

@@ -1,5 +1,3 @@
-// The logger, and the format of its records.
-
 import { BaseHandler, type LevelName } from "@std/log/base-handler";
 import { Logger } from "@std/log/logger";
 import { LineWriter, type Sink } from "./line_writer.ts";

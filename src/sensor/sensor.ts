@@ -1,5 +1,3 @@
-// Sensor readings, and the sensor that takes them from standard input.
-
 import type { Logger } from "@std/log/logger";
 import type { Config } from "../config.ts";
 import { type Input, readLines } from "./line_reader.ts";

@@ -12,7 +12,6 @@ export const RUNTIME = {
   now: () => performance.now(),
   residentBytes: () => Deno.memoryUsage().rss,
 };
-
 export type Runtime = typeof RUNTIME;
 
 /** Why Deno.serve failed and how to fix it, by the name of its error. */
