@@ -25,7 +25,7 @@ export function createHandler(sensor: Sensor, responses: Responses): Handler {
     if (target === undefined) return responses.problem(400, BAD_HOST);
     if (!isResource(target)) return responses.problem(404, NOT_FOUND);
     if (method === "OPTIONS") return responses.options();
-    const isRead = method === "GET" || method === "HEAD"; // Deno.serve omits HEAD's body
+    const isRead = method === "GET" || method === "HEAD"; // Deno.serve omits its body
     if (!isRead) return responses.problem(405, READ_ONLY);
     const reading = sensor();
     return typeof reading === "string"
@@ -44,7 +44,7 @@ function isResource(target: string): boolean {
   }
 }
 
-/** Wraps a handler so that its errors are answered with 500. Only the log shows them. */
+/** Wraps a handler: answers its errors with 500, and shows them only in the log. */
 export function withErrors(
   handler: Handler,
   responses: Responses,

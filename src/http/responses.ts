@@ -1,4 +1,4 @@
-// The responses and their header fields, but for Connection (see server/descriptors.ts).
+// Responses and their header fields, but for Connection (see server/descriptors.ts).
 
 import { STATUS_TEXT } from "@std/http/status";
 import type { Reading } from "../sensor/sensor.ts";

@@ -9,7 +9,7 @@ export interface Reading {
   readonly time?: Date; // when it arrived
 }
 
-/** Returns the current reading (the same object until the next), or why there is none. */
+/** Returns the reading (the same object until the next one), or why there is none. */
 export type Sensor = () => Reading | string;
 
 const EXCERPT_CHARACTERS = 80;
