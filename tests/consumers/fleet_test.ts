@@ -25,8 +25,8 @@ const DURATION = 120;
 const AGE_LIMITS = {
   collectd: 20,
   prometheus: 30,
-  nodeRed: 10,
-  mosquitto: 10,
+  nodeRed: 20,
+  mosquitto: 20,
 };
 
 /** A fleet of boards. */
