@@ -90,8 +90,9 @@ ssh BOARD 'sudo mkdir ${FOLDER} && sudo tar -xz --no-same-owner -C ${FOLDER}'`);
   ) {
     const limit = Number(await property(board, "LimitNOFILE"));
     const { answered } = await meet(board, "hold", limit + 10);
-    // A PC answers all 20; holders that reconnect keep an emulated processor busy
-    assert(answered >= 8, `Only ${answered} of 20 are answered`);
+    // A PC answers all 20. Holders that reconnect keep an emulated processor busy: 9
+    // to 14 were seen. Without the wait before connections are closed, none is
+    assert(answered >= 4, `Only ${answered} of 20 are answered`);
   },
 
   async "the service survives 950 clients at once, three times"(board) {
