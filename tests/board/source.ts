@@ -115,5 +115,6 @@ ssh BOARD 'sudo mkdir ${FOLDER} && sudo tar -xz --no-same-owner -C ${FOLDER}'`);
   async "without the drop-in, the unit runs the executable again"(board) {
     await revert(board);
     await board.waitForAnswer('200 "Sensor data"');
+    await board.run(`sudo rm -r ${FOLDER}`);
   },
 };
