@@ -19,7 +19,8 @@ export function withAccessLog(
   return (request, info) => {
     const response = handler(request, info);
     // On a dual-stack socket, IPv4 addresses are mapped (RFC 4291, 2.5.5.2)
-    const client = info.client.replace(/^::ffff:/, "");
+    const isMapped = info.client.startsWith("::ffff:");
+    const client = isMapped ? info.client.slice(7) : info.client;
     const method = escapeMethod(request.method);
     const target = escapeTarget(info.target ?? "-"); // unknown if Host is invalid
     // Deno does not reveal the version to a handler
