@@ -1,12 +1,15 @@
 import type { Config } from "./config.ts";
 import { delay } from "./delay.ts";
 import { withAccessLog } from "./http/access_log.ts";
-import { createHandler, withErrors } from "./http/handler.ts";
+import { createResource, withErrors, withoutHeadBody } from "./http/handler.ts";
+import { withTarget } from "./http/request_target.ts";
 import { createResponses } from "./http/responses.ts";
 import { createLogger, withPriority } from "./log/logger.ts";
 import { parseCommand } from "./process/command_line.ts";
 import { stopSignal, uncaughtErrorSignal } from "./process/signals.ts";
-import { InputSensor } from "./sensor/sensor.ts";
+import { followInput } from "./sensor/input.ts";
+import { LastReading } from "./sensor/last_reading.ts";
+import { Descriptors } from "./server/descriptors.ts";
 import { ListenError } from "./server/listener.ts";
 import { Server } from "./server/server.ts";
 
@@ -57,13 +60,18 @@ async function serve(config: Config, process: typeof PROCESS): Promise<void> {
   const sink = (bytes: Uint8Array) => stdout.write(bytes);
   const { logger, flush } = createLogger(sink, level, style);
   const fixed = { json: JSON.stringify(config.message) };
-  const sensor = config.stdin
-    ? new InputSensor(stdin, config, logger).read
-    : () => fixed;
+  const lastReading = new LastReading(config.maxAgeSeconds, logger);
+  if (config.stdin) followInput(stdin, config.json, lastReading, logger);
+  const sensor = config.stdin ? lastReading.read : () => fixed;
   const responses = createResponses(config.cors);
-  const resource = createHandler(sensor, responses);
-  const chain = withAccessLog(withErrors(resource, responses, logger), logger);
-  const server = new Server(config, chain, logger);
+  const descriptors = new Descriptors(logger);
+  // What a request passes, from the inside out
+  let handler = createResource(sensor, responses);
+  handler = withErrors(handler, responses, logger);
+  handler = withoutHeadBody(handler);
+  handler = descriptors.withClosing(handler);
+  handler = withAccessLog(handler, logger);
+  const server = new Server(config, withTarget(handler), descriptors, logger);
   const uncaught = process.uncaughtErrorSignal();
   try {
     await server.run(AbortSignal.any([process.stopSignal(), uncaught]));

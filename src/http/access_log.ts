@@ -7,22 +7,19 @@ const MAX_LOGGED_CHARACTERS = 1000; // longer methods and targets are truncated
 const escapeMethod = memoizeLast(escapeText);
 const escapeTarget = memoizeLast(escapeText);
 
-/**
- * Wraps a handler, which must not throw, so that every request is logged. As handlers
- * are synchronous, the line is logged even if the client has gone.
- */
+/** Wraps a handler, which must not throw: logs requests even of clients that have gone. */
 export function withAccessLog(
   handler: Handler,
   logger: Logger,
   timestamp: () => string = createTimestamp(),
 ): Handler {
-  return (request, info) => {
-    const response = handler(request, info);
+  return (request, context) => {
+    const response = handler(request, context);
     // On a dual-stack socket, IPv4 addresses are mapped (RFC 4291, 2.5.5.2)
-    const isMapped = info.client.startsWith("::ffff:");
-    const client = isMapped ? info.client.slice(7) : info.client;
+    const isMapped = context.client.startsWith("::ffff:");
+    const client = isMapped ? context.client.slice(7) : context.client;
     const method = escapeMethod(request.method);
-    const target = escapeTarget(info.target ?? "-"); // unknown if Host is invalid
+    const target = escapeTarget(context.target ?? "-"); // unknown if Host is invalid
     // Deno does not reveal the version to a handler
     const line = `"${method} ${target} HTTP/1.1"`;
     logger.info(`${client} - - [${timestamp()}] ${line} ${response.status} -`);
@@ -34,17 +31,16 @@ export function withAccessLog(
 export function createTimestamp(now: () => number = Date.now): () => string {
   const format = memoizeLast((second: number) => {
     // ECMA-262 defines this format: Fri Nov 20 2026 17:14:56 GMT+0000 (…)
-    const text = new Date(second * 1000).toString();
-    const [, month, day, year, clock] = text.split(" ");
+    const [, month, day, year, clock] = `${new Date(second * 1000)}`.split(" ");
     return `${day}/${month}/${year} ${clock}`;
   });
   return () => format(Math.floor(now() / 1000));
 }
 
 /**
- * Escapes text from a client so that it cannot forge a line or control the
- * terminal: `"` and `\` get a backslash, and a space or a byte that is not
- * printable ASCII becomes `\xNN`. A text that is too long ends with `\...`.
+ * Escapes text of a client so that it cannot forge a line or control the terminal: `"`
+ * and `\` get a backslash, and a space or a byte that is not printable ASCII becomes
+ * `\xNN`. A text that is too long ends with `\...`.
  */
 function escapeText(text: string): string {
   const escaped = text.slice(0, MAX_LOGGED_CHARACTERS)

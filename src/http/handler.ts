@@ -1,15 +1,13 @@
-// What handles requests: their one type, the only resource, and its errors.
-
 import type { Logger } from "@std/log/logger";
 import { RESOURCE_PATH } from "../config.ts";
-import type { Sensor } from "../sensor/sensor.ts";
+import type { Sensor } from "../sensor/last_reading.ts";
 import type { Responses } from "./responses.ts";
 
 /** Answers a request. A middleware takes a handler and returns a handler. */
-export type Handler = (request: Request, info: RequestInfo) => Response;
+export type Handler = (request: Request, context: RequestContext) => Response;
 
 /** What is known of a request besides the request itself. */
-export interface RequestInfo {
+export interface RequestContext {
   readonly client: string; // its IP address
   readonly target: string | undefined; // path and query, if the Host field is valid
 }
@@ -18,19 +16,19 @@ const BAD_HOST = "The Host header field is invalid";
 const NOT_FOUND = `The only resource is ${RESOURCE_PATH}`;
 const READ_ONLY = "The resource is read-only: use GET, HEAD or OPTIONS";
 const FAILED = "The sensor data is not available at the moment";
+const DENO_WITH_LENGTH_0 = /^2\.(8\.3|9\.[01])$/.test(Deno.version.deno);
 
 /** Creates the handler of the only resource, `/datasensor`. */
-export function createHandler(sensor: Sensor, responses: Responses): Handler {
+export function createResource(sensor: Sensor, responses: Responses): Handler {
   return ({ method }, { target }) => {
     if (target === undefined) return responses.problem(400, BAD_HOST);
     if (!isResource(target)) return responses.problem(404, NOT_FOUND);
     if (method === "OPTIONS") return responses.options();
-    const isRead = method === "GET" || method === "HEAD"; // Deno.serve omits its body
+    const isRead = method === "GET" || method === "HEAD";
     if (!isRead) return responses.problem(405, READ_ONLY);
     const reading = sensor();
-    return typeof reading === "string"
-      ? responses.problem(503, reading)
-      : responses.reading(reading);
+    if (typeof reading === "string") return responses.problem(503, reading);
+    return responses.reading(reading);
   };
 }
 
@@ -50,13 +48,24 @@ export function withErrors(
   responses: Responses,
   logger: Logger,
 ): Handler {
-  return (request, info) => {
+  return (request, context) => {
     try {
-      return handler(request, info);
+      return handler(request, context);
     } catch (error) {
       logger.error(`The handler failed: ${error}`);
       if (error instanceof Error) logger.debug(error.stack);
       return responses.problem(500, FAILED);
     }
+  };
+}
+
+/** Wraps a handler: omits the body for HEAD, which Deno.serve sends over HTTP/2. */
+export function withoutHeadBody(handler: Handler): Handler {
+  return (request, context) => {
+    const response = handler(request, context);
+    if (request.method !== "HEAD") return response;
+    // Over HTTP/1, which has a Host field, these versions would say: Content-Length: 0
+    const isKept = DENO_WITH_LENGTH_0 && request.headers.has("host");
+    return isKept ? response : new Response(null, response);
   };
 }

@@ -1,3 +1,4 @@
+import type { Handler } from "./handler.ts";
 import { memoizeLast } from "./memoize_last.ts";
 
 /**
@@ -13,14 +14,18 @@ const fastTarget = memoizeLast((url: string) =>
 const AUTHORITY =
   /^(\[[\w.~!$&'()*+,;=:%-]+\]|([\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(:\d*)?$/i;
 
+/** Wraps a handler: adds the target to what it knows of a request. */
+export const withTarget =
+  (handler: Handler) => (request: Request, client: string) =>
+    handler(request, { client, target: requestTarget(request) });
+
 /**
  * Returns the path and query of a request's target (RFC 9112, section 3.2), or
- * undefined if its host is invalid.
- *
- * Deno.serve concatenates the Host field and the target without validating them,
- * so only a valid Host shows where the target begins: `http://x/y/z` is either
- * Host `x` and target `/y/z`, or the invalid Host `x/y` and target `/z`. A target
- * in absolute form becomes the URL as it is. `new URL()` would normalize the path.
+ * undefined if its host is invalid. Deno.serve concatenates the Host field and the
+ * target without validating them, so only a valid Host shows where the target begins:
+ * `http://x/y/z` is either Host `x` and target `/y/z`, or the invalid Host `x/y` and
+ * target `/z`. A target in absolute form becomes the URL as it is. `new URL()` would
+ * normalize the path.
  */
 export function requestTarget(request: Request): string | undefined {
   const fast = fastTarget(request.url);

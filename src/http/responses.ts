@@ -1,10 +1,9 @@
-// Responses and their header fields, but for Connection (see server/descriptors.ts).
-
 import { STATUS_TEXT } from "@std/http/status";
-import type { Reading } from "../sensor/sensor.ts";
+import type { Reading } from "../sensor/last_reading.ts";
 import { memoizeLast } from "./memoize_last.ts";
 
 const METHODS = "GET, HEAD, OPTIONS";
+const DATE_LAG_MS = 1000; // how much Deno's Date may lag behind the clock
 
 const COMMON = {
   "cache-control": "no-store", // a cached one could be mistaken for a current one
@@ -27,13 +26,20 @@ export type Responses = ReturnType<typeof createResponses>;
 export function createResponses(cors: boolean) {
   const common = { ...COMMON, ...cors && CORS };
 
+  type Fields = Record<string, string>;
+  const create = (status: number, text: string, fields: Fields) => {
+    // Deno would copy a string for each response; clones share these bytes
+    const body = new TextEncoder().encode(text);
+    const length = { "content-length": `${body.length}` }; // for HEAD
+    const headers = { ...common, ...fields, ...length };
+    return new Response(body, { status, headers });
+  };
+
   const encode = memoizeLast(({ json, time }: Reading) => {
     const type = { "content-type": "application/json" };
-    const modified = time && { "last-modified": time.toUTCString() };
-    // Deno would copy a string for each response; clones share these bytes
-    const bytes = new TextEncoder().encode(json);
-    const headers = { ...common, ...type, ...modified };
-    return new Response(bytes, { headers });
+    if (time === undefined) return create(200, json, type);
+    const date = new Date(time - DATE_LAG_MS); // so that it is not later than Date
+    return create(200, json, { ...type, "last-modified": date.toUTCString() });
   });
 
   return {
@@ -49,11 +55,10 @@ export function createResponses(cors: boolean) {
     /** Returns an error response with problem details (RFC 9457, section 3). */
     problem(status: 400 | 404 | 405 | 500 | 503, detail: string) {
       const title = STATUS_TEXT[status];
+      const body = { type: "about:blank", title, status, detail };
       const type = { "content-type": "application/problem+json" };
       const allow = status === 405 && { allow: METHODS }; // RFC 9110, 15.5.6
-      const body = { type: "about:blank", title, status, detail };
-      const headers = { ...common, ...type, ...allow };
-      return Response.json(body, { status, headers });
+      return create(status, JSON.stringify(body), { ...type, ...allow });
     },
   };
 }

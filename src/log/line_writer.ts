@@ -1,5 +1,3 @@
-// The buffer between the requests and a slow console.
-
 import { delay } from "../delay.ts";
 
 /** The size of each of two buffers. Untouched pages take no memory. */
@@ -15,7 +13,7 @@ const LF = 0x0a;
 /** Writes bytes and returns how many it wrote, as `Deno.stdout.write` does. */
 export type Sink = (bytes: Uint8Array) => Promise<number>;
 
-/** Writes lines in batches, and drops lines while its buffer is full. */
+/** Writes lines in batches to a slow console. Drops lines while its buffer is full. */
 export class LineWriter {
   readonly #encoder = new TextEncoder();
   #filling = new Uint8Array(CAPACITY_BYTES);
@@ -72,10 +70,11 @@ export class LineWriter {
             bytes.indexOf(LF) + 1;
           bytes = bytes.subarray(await this.sink(bytes.subarray(0, end)));
         } catch (error) {
-          // A failed write does not say how much it wrote: these bytes are retried
+          // A failed write does not say how much it wrote. Its bytes are retried, which
+          // repeats what a disk took until it was full, and later one line at most
           const isFull = error instanceof Deno.errors.WouldBlock;
           if (isFull) this.#batchBytes = ATOMIC_BYTES; // so that nothing is repeated
-          batchBytes = isFull ? ATOMIC_BYTES : 1; // repeats one line at most
+          batchBytes = isFull ? ATOMIC_BYTES : 1;
           await this.wait(isFull ? FULL_RETRY_MS : RETRY_MS);
         }
       }

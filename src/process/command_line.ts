@@ -1,5 +1,3 @@
-// The command line: arguments in, a command out.
-
 import project from "../../deno.json" with { type: "json" };
 import { type Config, DEFAULTS } from "../config.ts";
 
@@ -70,9 +68,8 @@ export const FLAGS: Record<string, Flag> = {
 };
 
 /**
- * Parses the command line. If a flag is repeated, its last value counts.
- * `parseArgs` from `node:util` would load Node's compatibility layer, which adds
- * 8 ms to the start and 4 MB of memory.
+ * Parses the command line. If a flag is repeated, its last value counts. `parseArgs` of
+ * `node:util` would load Node's compatibility layer: 8 ms at the start, and 4 MB.
  */
 export function parseCommand(args: readonly string[]): Command {
   let config: Config = DEFAULTS;

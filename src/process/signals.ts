@@ -1,9 +1,6 @@
-// What stops the program: a signal of the system, or an uncaught error.
-
 import { delay } from "../delay.ts";
 
-// deno task forwards a Ctrl+C that the terminal has already sent
-const SIGNAL_DEBOUNCE_MS = 500;
+const SIGNAL_DEBOUNCE_MS = 500; // deno task repeats the Ctrl+C of the terminal
 
 /**
  * Returns an AbortSignal for SIGINT, SIGTERM and, on a terminal, SIGHUP. After the

@@ -1,5 +1,3 @@
-// The whole lines of an input. sensor.ts logs which are dropped, and checks JSON.
-
 import { delay } from "../delay.ts";
 
 /** Standard input, or a test's. */

@@ -1,43 +1,38 @@
-// What happens when file descriptors run out: each connection takes one.
-
 import type { Logger } from "@std/log/logger";
-import { close, holdPort, type Listener, type Runtime } from "./listener.ts";
+import type { Handler } from "../http/handler.ts";
 
-const LAST_RESPONSE_MS = 20; // to answer the client that took the last descriptor
-const SAVING_MS = 600_000; // how long after they ran out they are saved
+const SAVING_MS = 600_000; // how long they are saved after they ran out
+const SIEGE_MS = 10_000; // running out twice within this time means a siege
+const SIEGE_BACKLOG = 128; // then, fewer connections wait in front of others
 
-/** Saves descriptors for ten minutes after they last ran out. */
+/** File descriptors, of which each connection takes one, and when they ran out. */
 export class Descriptors {
-  #isSaving = false;
-  #ranOutAt = 0;
+  #areLow = false;
+  #ranOutAt = -Infinity;
 
   constructor(
     private readonly logger: Logger,
-    private readonly runtime: Runtime,
+    private readonly now = () => performance.now(),
   ) {}
 
-  /** Asks the client to close its HTTP/1 connection while descriptors are saved. */
-  finish(response: Response): Response {
-    if (!this.#isSaving) return response;
-    this.#isSaving = this.runtime.now() - this.#ranOutAt < SAVING_MS;
-    if (this.#isSaving) response.headers.set("connection", "close");
-    else this.logger.warn("Connections are kept alive again");
-    return response;
+  /** Wraps a handler: asks HTTP/1 clients to close connections to save descriptors. */
+  withClosing(handler: Handler): Handler {
+    return (request, context) => {
+      const response = handler(request, context);
+      if (!this.#areLow) return response;
+      this.#areLow = this.now() - this.#ranOutAt < SAVING_MS;
+      if (this.#areLow) response.headers.set("connection", "close");
+      else this.logger.warn("Connections are kept alive again");
+      return response;
+    };
   }
 
-  /** Saves descriptors for ten minutes from now. */
-  startSaving(): void {
-    if (!this.#isSaving) {
-      this.logger.warn("Connections are no longer kept alive");
-    }
-    this.#isSaving = true;
-    this.#ranOutAt = this.runtime.now();
+  /** Starts to save them. Returns the backlog, or undefined for Deno's. */
+  startSaving(): number | undefined {
+    if (!this.#areLow) this.logger.warn("Connections are no longer kept alive");
+    this.#areLow = true;
+    const before = this.#ranOutAt;
+    this.#ranOutAt = this.now();
+    return this.#ranOutAt - before < SIEGE_MS ? SIEGE_BACKLOG : undefined;
   }
-}
-
-/** Closes all connections after accept has failed, which has closed the port. */
-export async function releaseDescriptors(listener: Listener, runtime: Runtime) {
-  using _ = holdPort(listener, runtime);
-  await runtime.delay(LAST_RESPONSE_MS);
-  await close(listener, runtime);
 }

@@ -1,18 +1,8 @@
-// The port: why it cannot be opened, and how it is closed and held.
+import type { Logger } from "@std/log/logger";
+import { limitWarnings } from "../log/logger.ts";
+import type { Runtime } from "./runtime.ts";
 
-import { delay } from "../delay.ts";
-
-const CLOSE_MS = 1; // until the kernel has closed the connections
-
-/** The parts of the runtime that tests of the server replace. */
-export const RUNTIME = {
-  serve: Deno.serve,
-  listen: Deno.listen,
-  delay,
-  now: () => performance.now(),
-  residentBytes: () => Deno.memoryUsage().rss,
-};
-export type Runtime = typeof RUNTIME;
+const LISTEN_RETRY_MS = 200; // pause after a failed attempt to listen again
 
 /** Why Deno.serve failed and how to fix it, by the name of its error. */
 const REASONS: Record<string, string> = {
@@ -20,17 +10,15 @@ const REASONS: Record<string, string> = {
     "another program uses the port\nStop that program, or choose another port with --port",
   AddrNotAvailable:
     "this machine has no such address\nChoose another address with --host, or omit it",
+  NotCapable: "the service is not permitted to use that address",
   PermissionDenied:
     "the system reserves that port for privileged users\nChoose port 1024 or higher with --port",
 };
 
+const OVERRIDDEN = "DENO_SERVE_ADDRESS seems to override --host and --port";
+
 /** The service cannot listen. The message has the reason and, if known, the fix. */
-export class ListenError extends Error {
-  constructor(cause: unknown, hostname: string, port: number) {
-    const reason = REASONS[cause instanceof Error ? cause.name : ""] ?? cause;
-    super(`Cannot listen on "${hostname}", port ${port}: ${reason}`);
-  }
-}
+export class ListenError extends Error {}
 
 /** A listening server, and what closes all connections: Deno cannot close just one. */
 export interface Listener {
@@ -38,23 +26,63 @@ export interface Listener {
   readonly closer: AbortController;
 }
 
-/** Closes the port and all connections. */
-export async function close({ closer }: Listener, { delay }: Runtime) {
-  closer.abort();
-  await delay(CLOSE_MS);
+type Address = Pick<Deno.NetAddr, "hostname" | "port">;
+
+/** Listens on an address, or throws a {@linkcode ListenError}. */
+export function listen(
+  { hostname, port }: Address,
+  options: Deno.ServeTcpOptions & Deno.ServeInit<Deno.NetAddr>,
+  runtime: Runtime,
+): Listener {
+  const closer = new AbortController();
+  const { signal } = closer;
+  const all = { ...options, hostname, port, signal, onListen() {} }; // silent
+  try {
+    return { server: runtime.serve(all), closer };
+  } catch (error) {
+    const { name } = error as Error;
+    const text = REASONS[name] ?? `${error}`;
+    using free = holdPort({ hostname, port }, runtime);
+    throw new ListenError(
+      free || name === "NotCapable" // so Deno.serve has tried another address
+        ? `Cannot listen: ${text.split("\n", 1)}\n${OVERRIDDEN}`
+        : `Cannot listen on "${hostname}", port ${port}: ${text}`,
+    );
+  }
+}
+
+/** Retries until it listens, or returns undefined once the signal is aborted. */
+export async function listenAgain(
+  open: () => Listener,
+  signal: AbortSignal,
+  logger: Logger,
+  { now, delay }: Runtime,
+): Promise<Listener | undefined> {
+  const start = now();
+  const warn = limitWarnings(logger, now);
+  for (let hasFailed = false; !signal.aborted; hasFailed = true) {
+    try {
+      const listener = open();
+      const seconds = ((now() - start) / 1000).toFixed(1);
+      if (hasFailed) logger.warn(`Listening again after ${seconds} s`);
+      return listener;
+    } catch (error) {
+      const [reason] = (error as ListenError).message.split("\n", 1);
+      warn(reason!); // without the advice, which is for the start
+      await delay(LISTEN_RETRY_MS);
+    }
+  }
 }
 
 /**
- * Makes clients wait for a closed port, instead of refusing them: while a listener
- * accepts none, the kernel drops all but one attempt to connect, and clients repeat it
- * after a second. This slows down clients that reconnect at once, so that others get
- * a turn. The port must be closed already.
+ * Makes clients of a free port wait instead of refusing them: while a listener accepts
+ * none, the kernel drops all but one attempt to connect, and clients repeat it after a
+ * second. This slows down those that reconnect at once, so that others get a turn.
  */
-export function holdPort({ server }: Listener, { listen }: Runtime) {
-  const { hostname, port } = server.addr;
+export function holdPort({ hostname, port }: Address, { listen }: Runtime) {
   try {
     return listen({ hostname, port, tcpBacklog: 0 });
   } catch {
-    return undefined; // they are refused
+    return undefined; // the port is not free, so clients are refused
   }
 }

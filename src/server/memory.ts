@@ -1,12 +1,11 @@
-// What happens when the process takes too much memory. A few HTTP/2 connections are
-// enough, because Deno.serve keeps every empty DATA frame of a stream.
+// A few HTTP/2 connections can take all memory: h2 before 0.4.16, as in Deno 2.9.6,
+// keeps every empty DATA frame of a stream (RUSTSEC-2026-0258).
 
-import { close, holdPort, type Listener, type Runtime } from "./listener.ts";
+import type { Runtime } from "./runtime.ts";
 
 export const MEMORY_LIMIT_BYTES = 144e6; // normal use stays below 110 MB
 const MEMORY_GROWTH_BYTES = 64e6; // allowed above the lowest use, if that is high
 const MEMORY_CHECK_MS = 200; // an attack takes hundreds of MB in a few of these
-const MEMORY_RELEASE_MS = 500; // until closed connections have freed their memory
 
 /** The process uses too much memory. */
 export class MemoryError extends Error {}
@@ -21,11 +20,4 @@ export async function watchMemory(signal: AbortSignal, runtime: Runtime) {
     if (bytes > limit) throw new MemoryError("Too much memory in use");
     lowest = Math.min(lowest, bytes);
   }
-}
-
-/** Closes all connections, and waits until their memory is free. */
-export async function releaseMemory(listener: Listener, runtime: Runtime) {
-  await close(listener, runtime);
-  using _ = holdPort(listener, runtime);
-  await runtime.delay(MEMORY_RELEASE_MS);
 }

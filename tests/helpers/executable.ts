@@ -2,7 +2,6 @@
 // DENORT_AARCH64 and DENORT_X86_64 to copies of it, and DENO_COMPILER to a deno
 // of the same version.
 
-import { assertEquals } from "@std/assert";
 import type { Folder } from "./files.ts";
 import { type Output, output, type ProcessOptions } from "./process.ts";
 
@@ -46,31 +45,4 @@ export async function makeFromCommit(
   const options = { cwd: project.path };
   const { code, stderr } = await make(what, processor, "dist", options);
   if (code !== 0) return `cannot ${what}: ${stderr.trim().split("\n").at(-1)}`;
-}
-
-/** Variables that could change what the tools make. */
-const VARIABLES = {
-  ...{ OTEL_DENO: "true", DENO_COMPAT: "1", DENO_UNSTABLE_SLOPPY_IMPORTS: "1" },
-  ...{ DPKG_DEB_COMPRESSOR_LEVEL: "1", TZ: "Pacific/Auckland" },
-  LC_ALL: "tr_TR.UTF-8",
-};
-
-/**
- * Makes the same in a clone with other dates and modes, whose name a shell would
- * run in part, and returns the folder, too.
- */
-export async function makeInClone(
-  what: "compile" | "package",
-  processor: "aarch64" | "x86_64",
-  { path }: Folder,
-  place: Folder,
-  env: Record<string, string> = {},
-): Promise<Output & { folder: string }> {
-  const cwd = `${place.path}/it's "a" $(touch x) \`touch x\` #%41?`;
-  await output("sh", ["-c", 'umask 077; git clone -q "$0" "$1"', path, cwd]);
-  const options = { cwd, env: { ...VARIABLES, ...env }, umask: "077" };
-  const made = await make(what, processor, "a/b", options);
-  const { stdout } = await output("git", ["status", "--porcelain"], { cwd });
-  assertEquals(stdout, "?? a/\n"); // and no x
-  return { ...made, folder: `${cwd}/a/b` };
 }

@@ -1,28 +1,23 @@
-// Finds commands and settings in the guide and the README, for tests that follow
-// them.
+// The guide and the README, for tests that follow or check them.
 
-/** The fenced code blocks of a Markdown file. */
-export class Guide {
-  /** Reads a Markdown file. */
-  static async read(file: string): Promise<Guide> {
-    const text = await Deno.readTextFile(file);
-    const blocks = text.matchAll(/^```\w+\n(.*?)^```$/gms);
-    return new Guide(file, Array.from(blocks, ([, block]) => block!));
+class MarkdownFile {
+  readonly text: string;
+  readonly #blocks: string[]; // of code
+
+  constructor(readonly file: string) {
+    this.text = Deno.readTextFileSync(file);
+    const blocks = this.text.matchAll(/^```\w+\n(.*?)^```$/gms);
+    this.#blocks = Array.from(blocks, ([, block]) => block!);
   }
-
-  private constructor(
-    private readonly file: string,
-    private readonly blocks: string[],
-  ) {}
 
   /** Returns the only code block that contains a text. */
   block(text: string): string {
-    return this.#only(this.blocks, text);
+    return this.#only(this.#blocks, text);
   }
 
   /** Returns the only line of the code blocks that contains a text. */
   line(text: string): string {
-    return this.#only(this.blocks.flatMap((block) => block.split("\n")), text);
+    return this.#only(this.#blocks.flatMap((block) => block.split("\n")), text);
   }
 
   #only(parts: string[], text: string): string {
@@ -30,4 +25,14 @@ export class Guide {
     if (found.length === 1) return found[0]!;
     throw new Error(`${this.file} has "${text}" ${found.length} times`);
   }
+
+  /** Returns what a pattern matches in the text. */
+  match(pattern: string | RegExp): RegExpMatchArray {
+    const match = this.text.match(pattern);
+    if (match) return match;
+    throw new Error(`${this.file} does not match ${pattern}`);
+  }
 }
+
+export const guide = new MarkdownFile(".board/README.md");
+export const readme = new MarkdownFile("README.md");

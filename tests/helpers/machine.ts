@@ -1,11 +1,9 @@
-// Finds out what this machine offers, and what a process uses.
+// Finds out what this machine offers, and what a process uses. The functions
+// missing…() return the reason to skip a test, if there is one.
 
 import { output } from "./process.ts";
 
-/**
- * Declares a test, which is skipped if there is a reason. In CI (`CI` is set),
- * it fails with the reason instead.
- */
+/** Declares a test, which is skipped if there is a reason, and fails in CI instead. */
 export function testUnless(
   reason: string | undefined,
   name: string,
@@ -18,20 +16,15 @@ export function testUnless(
   });
 }
 
-/**
- * Skips a test, even in CI. `deno task ok` lists the reasons after all tests;
- * otherwise, the name shows the reason.
- */
+/** Skips a test, even in CI. `deno task ok` lists why; otherwise, the name says it. */
 export function skip(name: string, reason: string): void {
   const list = Deno.env.get("DATASENSOR_SKIPPED");
-  const line = `${
-    Deno.mainModule.replace(/.*\/tests\//, "tests/")
-  }: ${reason}\n`;
+  const line = Deno.mainModule.replace(/.*\/tests\//, "tests/") +
+    `: ${reason}\n`;
   if (list) Deno.writeTextFileSync(list, line, { append: true });
   Deno.test.ignore(list ? name : `${name} (skipped: ${reason})`, () => {});
 }
 
-/** Returns the reason to skip a test if a command is not installed. */
 export async function missingCommand(...names: string[]) {
   for (const name of names) {
     const { code } = await output("sh", ["-c", 'command -v "$0"', name]);
@@ -44,7 +37,6 @@ export const notLinux = Deno.build.os === "linux"
   ? undefined
   : "only Linux has /proc and /dev/full";
 
-/** Returns the reason to skip a test if an address or port is not available. */
 export function missingAddress(hostname: string, port = 0): string | undefined {
   try {
     Deno.listen({ hostname, port }).close();
@@ -53,20 +45,12 @@ export function missingAddress(hostname: string, port = 0): string | undefined {
   }
 }
 
-/** Returns the resident memory of a process, or its peak, in MB (10^6 bytes). */
-export async function residentMemory(
-  pid: number,
-  field: "VmRSS" | "VmHWM" = "VmRSS",
-): Promise<number> {
+/** Returns the resident memory of a process, or its peak (VmHWM), in 10^6 bytes. */
+export async function residentMemory(pid: number, field = "VmRSS") {
   const { stdout } = await output("grep", [field, `/proc/${pid}/status`]);
   return Number(stdout.match(/(\d+) kB/)![1]) * 1024 / 1e6;
 }
 
-/**
- * Returns the number of file descriptors that a process has open.
- *
- * @throws {Error} If the process has ended, or they cannot be counted.
- */
 export async function countDescriptors(pid: number): Promise<number> {
   const { code, stdout, stderr } = await output("ls", [`/proc/${pid}/fd`]);
   const count = stdout.split("\n").length - 1;
@@ -74,7 +58,6 @@ export async function countDescriptors(pid: number): Promise<number> {
   return count;
 }
 
-/** Returns the reason to skip a test if namespaces cannot be created. */
 export async function missingNamespaces(): Promise<string | undefined> {
   const { code } = await output("sh", ["-c", "unshare --mount --net true"]);
   return code === 0 ? undefined : "namespaces cannot be created here";

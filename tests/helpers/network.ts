@@ -2,7 +2,6 @@
 
 import { DEADLINE_MS, waitFor, within } from "./wait.ts";
 
-/** An unfinished GET. */
 export const HALF_HEADER = "GET /datasensor HTTP/1.1\r\nHost: board\r\n";
 
 /** A GET after which the connection stays open. */
@@ -30,13 +29,8 @@ export function freePort(): number {
 }
 
 /** Sends all of the data. */
-export async function send(
-  connection: Deno.Conn,
-  data: string | Uint8Array,
-): Promise<void> {
-  const bytes = typeof data === "string"
-    ? new TextEncoder().encode(data)
-    : data;
+export async function send(connection: Deno.Conn, data: BlobPart) {
+  const bytes = await new Blob([data]).bytes();
   for (let sent = 0; sent < bytes.length;) {
     sent += await connection.write(bytes.subarray(sent));
   }
@@ -49,11 +43,7 @@ export async function open(port: number, request: string): Promise<Deno.Conn> {
   return connection;
 }
 
-/**
- * Reads from a connection until the server closes it, or a condition is met.
- *
- * @throws {Error} If the connection breaks.
- */
+/** Reads from a connection until the server closes it, or a condition is met. */
 export async function receive(
   connection: Deno.Conn,
   until: (response: string) => boolean = () => false,
@@ -70,12 +60,7 @@ export async function receive(
   return response;
 }
 
-/**
- * Sends a request over a new connection, and reads until the server closes it,
- * or a condition is met.
- *
- * @throws {Error} If the connection breaks.
- */
+/** Sends a request over a new connection, and reads like {@linkcode receive}. */
 export async function exchange(
   address: number | { hostname: string; port: number },
   request: string,
@@ -104,7 +89,6 @@ export async function getMany(
   }
 }
 
-/** Waits until connections to a port are refused. */
 export async function waitUntilClosed(port: number): Promise<void> {
   const connect = () => exchange(port, "", () => true);
   await waitFor(() => connect().then(() => false, () => true));

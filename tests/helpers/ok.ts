@@ -1,6 +1,6 @@
 // deno-lint-ignore-file no-console -- it prints to the console by design
 
-// Runs the tests, and then lists how many were skipped, and why.
+// Runs the tests, and then lists what did not run, and why.
 
 const list = await Deno.makeTempFile();
 Deno.addSignalListener("SIGINT", () => {}); // Ctrl+C stops the tests, too
@@ -12,10 +12,10 @@ try {
   Deno.exitCode = (await test.spawn().status).code;
   const lines = (await Deno.readTextFile(list)).match(/.+/g) ?? [];
   for (const [line, { length }] of Map.groupBy(lines, (line) => line)) {
-    console.log(
-      `Skipped ${length} ${length === 1 ? "test" : "tests"} of ${line}`,
-    );
+    const tests = length === 1 ? "test" : "tests";
+    console.log(`Skipped ${length} ${tests} of ${line}`);
   }
+  console.log("Not run: tests/board, see `deno task test:board`");
 } finally {
   await Deno.remove(list);
 }

@@ -8,7 +8,6 @@ const COMMAND_DEADLINE_MS = 120_000;
 /** How a command ended, and what it printed. */
 export type Output = Awaited<ReturnType<typeof output>>;
 
-/** How a process is started. */
 export interface ProcessOptions {
   cwd?: string;
   env?: Record<string, string>;
@@ -31,7 +30,6 @@ export async function output(
   return { code, signal, stdout, stderr };
 }
 
-/** A started process. */
 export class Process implements AsyncDisposable {
   /** What it has printed so far. */
   stdout = "";
@@ -40,6 +38,7 @@ export class Process implements AsyncDisposable {
   readDelayMs = 0;
   /** Resolves when it has ended, even if some of its output is unread. */
   readonly ended: Promise<Deno.CommandStatus>;
+  readonly pid: number;
   readonly #child: Deno.ChildProcess;
   readonly #killGroup: boolean;
   readonly #input: WritableStreamDefaultWriter<Uint8Array> | undefined;
@@ -60,6 +59,7 @@ export class Process implements AsyncDisposable {
       stderr: "piped",
     }).spawn();
     this.#input = hasInput ? this.#child.stdin.getWriter() : undefined;
+    this.pid = this.#child.pid;
     this.ended = this.#child.status;
     const readAll = [this.#read("stdout"), this.#read("stderr")];
     this.#done = Promise.all(readAll).then(() => this.ended);
@@ -75,11 +75,6 @@ export class Process implements AsyncDisposable {
     }
   }
 
-  get pid(): number {
-    return this.#child.pid;
-  }
-
-  /** Writes to its standard input. */
   async write(text: string): Promise<void> {
     await this.#input?.write(new TextEncoder().encode(text));
   }
@@ -134,7 +129,6 @@ export class Process implements AsyncDisposable {
   }
 }
 
-/** Sends a signal to a process, unless it has ended. */
 function sendSignal(pid: number, signal: Deno.Signal): void {
   try {
     Deno.kill(pid, signal);

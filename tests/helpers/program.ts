@@ -1,5 +1,6 @@
 // Starts the program as its users do.
 
+import { type AccessLine, parseAccessLine } from "./access_line.ts";
 import { exchange, LAST_GET } from "./network.ts";
 import { Process, type ProcessOptions } from "./process.ts";
 
@@ -16,11 +17,7 @@ export function getDenoFlags(): string[] {
 /** An executable to test instead of the sources. */
 const EXECUTABLE = Deno.env.get("DATASENSOR_EXECUTABLE");
 
-/**
- * Returns the command that runs the program, as {@linkcode Process} takes it.
- *
- * @param flags More flags for Deno.
- */
+/** Returns the command that runs the program, with more flags for Deno. */
 export function programCommand(
   args: string[],
   flags: string[] = [],
@@ -37,20 +34,14 @@ export function preload(code: string): string {
 
 const UNIT = ".board/package/usr/lib/systemd/system/datasensor.service";
 
-/** How many files the unit allows the program to open. */
+/** How many files the unit allows the program to open, and a command for that. */
 export const OPEN_FILES = Number(
   (await Deno.readTextFile(UNIT)).match(/LimitNOFILE=(\d+)/)![1],
 );
+const LIMIT = `ulimit -n ${OPEN_FILES}; exec "$@"`;
+export const WITH_OPEN_FILES = ["sh", "-c", LIMIT, "sh"];
 
-/** Runs a command with as few open files as the unit. */
-export const WITH_OPEN_FILES = [
-  ...["sh", "-c", `ulimit -n ${OPEN_FILES}; exec "$@"`, "sh"],
-];
-
-/**
- * Returns a command that runs another one with a descriptor that does not block, as
- * another process makes it that shares it.
- */
+/** Returns a command that makes another one's descriptor non-blocking. */
 export function nonBlocking(descriptor: number): string[] {
   const code = `import os, sys
 os.set_blocking(${descriptor}, False)
@@ -90,7 +81,6 @@ export class Program extends Process {
     return Array.from(matches, ([, address]) => address!);
   }
 
-  /** The first address in the start report. */
   get url(): string {
     return this.addresses[0]!;
   }
@@ -105,16 +95,19 @@ export class Program extends Process {
       .slice(0, -1) ?? [];
   }
 
+  /** The requests among these lines. */
+  get requests(): AccessLine[] {
+    return this.lines.flatMap((line) => parseAccessLine(line) ?? []);
+  }
+
+  /** The other ones of these lines, such as warnings. */
+  get messages(): string[] {
+    return this.lines.filter((line) => !parseAccessLine(line));
+  }
+
   /** Waits until the start report is complete. */
   async waitUntilListening(): Promise<void> {
     await this.waitFor(() => this.stdout.includes("Press CTRL+C"));
-  }
-
-  /** Waits for the start report in a file, and returns the port. */
-  async portIn(file: string): Promise<number> {
-    const read = () => Deno.readTextFile(file).catch(() => "");
-    await this.waitFor(async () => (await read()).includes("Press CTRL+C"));
-    return Number((await read()).match(/Running on http:.*:(\d+)/)![1]);
   }
 
   /** Waits until a GET over a new connection is answered with a body. */

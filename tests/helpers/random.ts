@@ -1,9 +1,7 @@
 // Random values that can be repeated.
 
 /** The seed of all random values. Set DATASENSOR_SEED to repeat a run. */
-export const SEED = Number(
-  Deno.env.get("DATASENSOR_SEED") ?? Date.now() % 2 ** 31,
-);
+export const SEED = Number(Deno.env.get("DATASENSOR_SEED") ?? Date.now() % 1e9);
 
 /** Returns random numbers from 0 up to 1. */
 export type Random = () => number;

@@ -3,18 +3,15 @@
 import { missingCommand } from "./machine.ts";
 import type { Process } from "./process.ts";
 
-/** Returns the reason to skip a test if script(1) cannot run. */
 export async function missingTerminal(): Promise<string | undefined> {
   if (Deno.build.os !== "linux") return "script(1) has other flags here";
   return await missingCommand("script");
 }
 
 /**
- * Returns the arguments of a {@linkcode Process} that runs a command on a terminal
- * and has its exit code. It first shows the command's process id. Writing to it
- * presses keys, and killing it closes the terminal.
- *
- * @param redirection Shell redirections of streams away from the terminal.
+ * Returns the arguments of a {@linkcode Process} that runs a command on a terminal, with
+ * redirections of the shell. It first shows the command's process id, and has its exit
+ * code. Writing to it presses keys, and killing it closes the terminal.
  */
 export function onTerminal(
   command: string[],

@@ -3,16 +3,11 @@
 /** How long anything may take on a busy machine. */
 export const DEADLINE_MS = 60_000;
 
-/** Resolves after a time, in ms. */
 export function delay(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-/**
- * Waits for a condition.
- *
- * @param explain Returns details for the error if it is not met in time.
- */
+/** Waits for a condition, or throws with details if it is not met in time. */
 export async function waitFor(
   condition: () => boolean | Promise<boolean>,
   explain: () => string = () => String(condition),

@@ -1,7 +1,7 @@
 // Thousands of malformed and half requests over HTTP/1.1: none keeps the program
 // from answering, leaks a descriptor or forges a line.
 
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { countDescriptors, notLinux, testUnless } from "../helpers/machine.ts";
 import { exchange, LAST_GET, receive, send } from "../helpers/network.ts";
 import { Program } from "../helpers/program.ts";
@@ -43,7 +43,7 @@ function malform(random: Random): Uint8Array<ArrayBuffer> {
 }
 
 /** Sends bytes and closes the connection, with or without reading. */
-async function sendAndLeave(port: number, bytes: Uint8Array, random: Random) {
+async function sendAndLeave(port: number, bytes: BlobPart, random: Random) {
   try {
     using connection = await Deno.connect({ port });
     await send(connection, bytes);
@@ -66,24 +66,22 @@ async function attack(port: number, client: number): Promise<void> {
   }
 }
 
-const LINE =
-  /^127\.0\.0\.1 - - \[[^\]]{20}\] "[!-~]+ ([!#-[\]-~]|\\["\\]|\\x[0-9a-f]{2})+(\\\.\.\.)? HTTP\/1\.1" (200|204|400|404|405) -$/;
-
-testUnless(
-  notLinux,
-  `the program answers after thousands of hostile requests (DATASENSOR_SEED=${SEED})`,
-  async () => {
-    await using program = await Program.start();
-    const { port, pid } = program;
-    const before = await countDescriptors(pid);
-    const attacks = Array.from({ length: CLIENTS }, (_, i) => attack(port, i));
-    await Promise.all(attacks);
-    await program.waitFor(async () => await countDescriptors(pid) <= before);
-    assertEquals((await program.stop()).code, 0);
-    const ids = program.stdout.match(/\?id=<\d+\.\d+> /g) ?? [];
-    assertEquals(ids.length, VALID_REQUESTS);
-    assertEquals(new Set(ids).size, VALID_REQUESTS);
-    for (const line of program.lines) assertMatch(line, LINE);
-    assertEquals(program.stderr, "");
-  },
-);
+const test = testUnless.bind(null, notLinux);
+test(`the program answers after thousands of hostile requests (DATASENSOR_SEED=${SEED})`, async () => {
+  await using program = await Program.start();
+  const { port, pid } = program;
+  const before = await countDescriptors(pid);
+  const attacks = Array.from({ length: CLIENTS }, (_, i) => attack(port, i));
+  await Promise.all(attacks);
+  await program.waitFor(async () => await countDescriptors(pid) <= before);
+  assertEquals((await program.stop()).code, 0);
+  const ids = program.stdout.match(/\?id=<\d+\.\d+>/g) ?? [];
+  assertEquals(ids.length, VALID_REQUESTS);
+  assertEquals(new Set(ids).size, VALID_REQUESTS);
+  assertEquals(program.messages, []);
+  for (const { client, status } of program.requests) {
+    assertEquals(client, "127.0.0.1");
+    assert(["200", "204", "400", "404", "405"].includes(status), status);
+  }
+  assertEquals(program.stderr, "");
+});

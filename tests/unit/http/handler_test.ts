@@ -3,12 +3,13 @@
 import { assertEquals } from "@std/assert";
 import type { Logger } from "@std/log/logger";
 import {
-  createHandler,
+  createResource,
   type Handler,
   withErrors,
+  withoutHeadBody,
 } from "../../../src/http/handler.ts";
 import { createResponses } from "../../../src/http/responses.ts";
-import type { Reading, Sensor } from "../../../src/sensor/sensor.ts";
+import type { Reading, Sensor } from "../../../src/sensor/last_reading.ts";
 
 const METHODS = "GET, HEAD, OPTIONS";
 
@@ -21,18 +22,21 @@ async function send(
   method: string,
   target?: string,
 ): Promise<Answer> {
-  // `new Request` would reject some methods
-  const response = handle({ method } as Request, { client: "", target });
+  const request = new Request("http://board", { method });
+  const response = handle(request, { client: "", target });
+  const body = await response.text();
   const {
     "cache-control": caching,
+    "content-length": length,
     "x-content-type-options": sniffing,
     ...fields
   } = Object.fromEntries(response.headers);
   assertEquals([caching, sniffing], ["no-store", "nosniff"]);
-  return [response.status, await response.text(), fields];
+  const bytes = new TextEncoder().encode(body).length;
+  assertEquals(length, response.status === 204 ? undefined : `${bytes}`);
+  return [response.status, body, fields];
 }
 
-/** Returns an answer with problem details. */
 function problem(
   status: number,
   title: string,
@@ -69,14 +73,13 @@ const MISSING = [
 
 /** Methods and targets, and what answers each of these requests. */
 const REQUESTS: [string[], (string | undefined)[], Answer][] = [
-  [["GET", "HEAD"], FOUND, OK], // Deno.serve omits the body for HEAD
+  [["GET", "HEAD"], FOUND, OK],
   [["OPTIONS"], ["/datasensor"], OPTIONS],
-  [["POST", "DELETE", "BREW", "get"], ["/datasensor"], NOT_ALLOWED],
+  [["POST", "DELETE", "BREW"], ["/datasensor"], NOT_ALLOWED],
   [["GET", "POST", "OPTIONS"], MISSING, NOT_FOUND],
   [["GET", "POST", "OPTIONS"], [undefined], BAD_REQUEST],
 ];
 
-/** Returns an answer as it is with --cors. */
 function withCors([status, body, fields]: Answer): Answer {
   const preflight = {
     "access-control-allow-headers": "*",
@@ -90,52 +93,57 @@ function withCors([status, body, fields]: Answer): Answer {
   }];
 }
 
-for (const cors of [false, true]) {
-  const flag = cors ? " with --cors" : "";
-  const expected = (answer: Answer) => cors ? withCors(answer) : answer;
-
-  for (const [methods, targets, answer] of REQUESTS) {
-    for (const target of targets) {
-      Deno.test(`createHandler() answers ${methods} of "${target}" with ${answer[0]}${flag}`, async () => {
-        const handler = createHandler(() => READING, createResponses(cors));
-        for (const method of methods) {
-          assertEquals(await send(handler, method, target), expected(answer));
-        }
-      });
-    }
+for (const [methods, targets, answer] of REQUESTS) {
+  for (const target of targets) {
+    Deno.test(`createResource() answers ${methods} of "${target}" with ${answer[0]}`, async () => {
+      const handler = createResource(() => READING, createResponses(false));
+      const open = createResource(() => READING, createResponses(true));
+      for (const method of methods) {
+        assertEquals(await send(handler, method, target), answer);
+        assertEquals(await send(open, method, target), withCors(answer));
+      }
+    });
   }
-
-  Deno.test(`createHandler() answers 503 while there is no reading${flag}`, async () => {
-    let current: ReturnType<Sensor> = READING;
-    const handler = createHandler(() => current, createResponses(cors));
-    const get = () => send(handler, "GET", "/datasensor");
-    assertEquals(await get(), expected(OK));
-    current = "No reading yet";
-    assertEquals(await get(), expected(UNAVAILABLE));
-    assertEquals(await send(handler, "HEAD", "/datasensor"), await get());
-    const options = await send(handler, "OPTIONS", "/datasensor");
-    assertEquals(options, expected(OPTIONS));
-    current = READING;
-    assertEquals(await get(), expected(OK));
-  });
 }
 
-Deno.test("createHandler() serves each reading with its time, and serializes it once", async () => {
-  let count = 0;
-  let reading: Reading = {
-    get json() {
-      return String(++count);
-    },
-    time: new Date("2026-11-20T17:14:00Z"),
-  };
-  const handler = createHandler(() => reading, createResponses(false));
+Deno.test("createResource() answers 503 while there is no reading", async () => {
+  let current: ReturnType<Sensor> = READING;
+  const handler = createResource(() => current, createResponses(false));
   const get = () => send(handler, "GET", "/datasensor");
-  const time = { "last-modified": "Fri, 20 Nov 2026 17:14:00 GMT" };
-  const first: Answer = [200, "1", { ...JSON_TYPE, ...time }];
+  assertEquals(await get(), OK);
+  current = "No reading yet";
+  assertEquals(await get(), UNAVAILABLE);
+  assertEquals(await send(handler, "HEAD", "/datasensor"), UNAVAILABLE);
+  assertEquals(await send(handler, "OPTIONS", "/datasensor"), OPTIONS);
+  current = READING;
+  assertEquals(await get(), OK);
+});
+
+Deno.test("createResource() serves each reading with its time, a second early as Date may be", async () => {
+  let reading: Reading = {
+    json: "21",
+    time: Date.UTC(2026, 10, 20, 0, 0, 0, 999),
+  };
+  const handler = createResource(() => reading, createResponses(false));
+  const get = () => send(handler, "GET", "/datasensor");
+  const time = { "last-modified": "Thu, 19 Nov 2026 23:59:59 GMT" };
+  const first: Answer = [200, "21", { ...JSON_TYPE, ...time }];
   assertEquals([await get(), await get()], [first, first]);
-  reading = { json: "22", time: new Date("2026-11-21T17:14:09.999Z") };
-  const later = { "last-modified": "Sat, 21 Nov 2026 17:14:09 GMT" };
-  assertEquals(await get(), [200, "22", { ...JSON_TYPE, ...later }]);
+  reading = { json: '"°"', time: 0 }; // a board without a battery
+  const epoch = { "last-modified": "Wed, 31 Dec 1969 23:59:59 GMT" };
+  assertEquals(await get(), [200, '"°"', { ...JSON_TYPE, ...epoch }]);
+});
+
+Deno.test("withoutHeadBody() omits the body for HEAD only", async () => {
+  const sent = new Response("21.5", { status: 404, headers: ALLOW });
+  const handler = withoutHeadBody(() => sent.clone());
+  for (const [method, body] of [["HEAD", ""], ["GET", "21.5"]]) {
+    const request = new Request("http://board", { method });
+    const response = handler(request, { client: "", target: "/" });
+    assertEquals(response.status, 404);
+    assertEquals([...response.headers], [...sent.headers]);
+    assertEquals(await response.text(), body);
+  }
 });
 
 Deno.test("withErrors() answers 500 without details, and logs the error and its stack", async () => {

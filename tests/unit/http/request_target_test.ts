@@ -13,23 +13,19 @@ const URLS: [url: string, host: string | undefined, target?: string][] = [
   ["http://board/datasensor?x=1", "board", "/datasensor?x=1"],
   ["http://board//a/../b?/c", "board", "//a/../b?/c"],
   ["http://localhost:5000/datasensor", undefined, "/datasensor"],
-  ["http://localhost:5000/datasensor", "localhost:5000", "/datasensor"],
   // Deno hides an invalid Host field
   ["http://localhost:5000/datasensor", "Ã©"],
   // The target is in absolute form
   ["http://other/datasensor?x", "board", "/datasensor?x"],
   ["https://[::1]:5000/a/../b", "board", "/a/../b"],
   ["http://other", "board", "/"],
-  ["http://other?a/b", "board", "/?a/b"],
   ["http://%2Fdatasensor?x", "board", "/?x"],
   ["http://user@other/datasensor", "board"],
-  ["http://other/datasensor", "board/x", "/datasensor"],
   ["http://other//datasensor", "board/x", "//datasensor"],
   ["http://board//datasensor", "board^", "//datasensor"],
   ["http://localhost.example//datasensor", "board^", "//datasensor"],
   // The target of CONNECT is an authority
   ["http://a:80", "a:80", "/"],
-  ["http://%2Fdatasensor", "board", "/"],
   // HTTP/2 with :path *
   ["http://board*", undefined, "/"],
   // The Host field, or the start of the absolute form, is x/y

@@ -12,7 +12,6 @@ import project from "../../../deno.json" with { type: "json" };
 const COMMAND_LINES: [args: string[], config: Partial<Config>][] = [
   [[], {}],
   [["--host", "::"], { hostname: "::" }],
-  [["--host=127.0.0.1"], { hostname: "127.0.0.1" }],
   [["--port", "0"], { port: 0 }],
   [["--port=65535"], { port: 65535 }],
   [["--port", "1", "--port", "2"], { port: 2 }],
@@ -20,7 +19,6 @@ const COMMAND_LINES: [args: string[], config: Partial<Config>][] = [
   [["--message", "--", "--no-debug"], { message: "--", debug: false }],
   [["--message=a=b\n=°"], { message: "a=b\n=°" }],
   [["--no-debug", "--debug"], { debug: true }],
-  [["--debug", "--no-debug"], { debug: false }],
   [["--stdin", "--max-age", "15"], { stdin: true, maxAgeSeconds: 15 }],
   [["--max-age=0.5", "--stdin"], { stdin: true, maxAgeSeconds: 0.5 }],
   [["--json", "--stdin"], { stdin: true, json: true }],
@@ -36,12 +34,10 @@ for (const [args, config] of COMMAND_LINES) {
 }
 
 const MISTAKES: [args: string[], message: string][] = [
-  [["--foo=1"], 'Unknown flag "--foo=1"'],
   [["--Port", "1"], 'Unknown flag "--Port"'],
   [["--\x1b[31m"], 'Unknown flag "--\\u001b[31m"'],
   [["--=1"], 'Unknown flag "--=1"'],
   [["--foo", "--help"], 'Unknown flag "--foo"'],
-  [["5001"], 'Unexpected argument "5001"'],
   [["--debug", "yes"], 'Unexpected argument "yes"'],
   [["=--port"], 'Unexpected argument "=--port"'],
   [[""], 'Unexpected argument ""'],

@@ -1,18 +1,35 @@
 // The reasons why the service cannot listen.
 
-import { assertMatch } from "@std/assert";
-import { ListenError } from "../../../src/server/listener.ts";
+import { assertThrows } from "@std/assert";
+import { listen, ListenError } from "../../../src/server/listener.ts";
+import type { Runtime } from "../../../src/server/runtime.ts";
 
-const CAUSES: [cause: Error, explanation: RegExp][] = [
-  [new Deno.errors.AddrInUse(), /: another program .*\nStop that program/],
-  [new Deno.errors.PermissionDenied(), /: the system reserves .*\nChoose port/],
-  [new Deno.errors.AddrNotAvailable(), /no such address\nChoose another/],
-  [new Error("failed to look up"), /: Error: failed to look up$/],
+const { AddrInUse, AddrNotAvailable, NotCapable, PermissionDenied } =
+  Deno.errors;
+const PLACE = 'Cannot listen on "192.0.2.7", port 80: ';
+const ENV = "\nDENO_SERVE_ADDRESS seems to override --host and --port";
+
+/** Why Deno.serve failed, whether the address is free, and the message. */
+const CAUSES: [cause: Error, isFree: boolean, message: string][] = [
+  [new AddrInUse(), false, `${PLACE}another program uses the port\nStop that`],
+  [new PermissionDenied(), false, `${PLACE}the system reserves that port`],
+  [new AddrNotAvailable(), false, `${PLACE}this machine has no such address`],
+  [new Error("no name"), false, `${PLACE}Error: no name`],
+  [new AddrInUse(), true, `Cannot listen: another program uses the port${ENV}`],
+  [new NotCapable(), false, "Cannot listen: the service is not permitted to"],
 ];
 
-for (const [cause, explanation] of CAUSES) {
-  Deno.test(`ListenError explains ${cause.name}`, () => {
-    const { message } = new ListenError(cause, "192.0.2.7", 80);
-    assertMatch(message, explanation);
+for (const [cause, isFree, message] of CAUSES) {
+  const address = isFree ? "another" : "its";
+  Deno.test(`listen() explains ${cause.name} of ${address} address`, () => {
+    const fail = () => {
+      throw cause;
+    };
+    const held = { [Symbol.dispose]() {} };
+    const runtime = { serve: fail, listen: isFree ? () => held : fail };
+    const to = { hostname: "192.0.2.7", port: 80 };
+    const handler = () => new Response();
+    const act = () => listen(to, { handler }, runtime as unknown as Runtime);
+    assertThrows(act, ListenError, message);
   });
 }

@@ -1,0 +1,60 @@
+import type { Logger } from "@std/log/logger";
+import { limitWarnings } from "../log/logger.ts";
+import type { LastReading } from "./last_reading.ts";
+import { type Input, readLines } from "./line_reader.ts";
+
+const EXCERPT_CHARACTERS = 80;
+const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
+const STRICT_UTF8 = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
+
+/** Makes each line of an input the last reading, unless it is blank or invalid. */
+export async function followInput(
+  input: Input,
+  isJson: boolean,
+  lastReading: LastReading,
+  logger: Logger,
+  now = () => performance.now(),
+): Promise<void> {
+  const toJson = isJson ? decodeJson : encodeText;
+  const warn = limitWarnings(logger, now);
+  const drop = (problem: string, line: Uint8Array) => {
+    lastReading.received = "only invalid lines";
+    warn(`Dropping lines ${problem}`, () => `, such as ${excerpt(line)}`);
+  };
+  let end = "has ended";
+  let reason = ""; // only for the log
+  try {
+    for await (const line of readLines(input, drop, now)) {
+      if (line.every((byte) => byte <= 0x20)) continue; // nothing visible
+      try {
+        lastReading.set(toJson(line));
+      } catch {
+        drop("that are not JSON", line);
+      }
+    }
+  } catch (error) {
+    end = "has failed";
+    reason = ` (${error})`;
+  }
+  lastReading.end = `, and the input ${end}`;
+  logger.warn(`The input ${end}${reason}: no new readings will arrive`);
+}
+
+/** Returns a JSON text, which is UTF-8 (RFC 8259, section 8.1), or throws. */
+function decodeJson(line: Uint8Array): string {
+  const text = STRICT_UTF8.decode(line);
+  JSON.parse(text);
+  return text;
+}
+
+/** Returns any text as a JSON string. */
+const encodeText = (line: Uint8Array) => JSON.stringify(UTF8.decode(line));
+
+/** Quotes the start of a line, and escapes what a terminal hides, such as a BOM. */
+function excerpt(line: Uint8Array): string {
+  const text = UTF8.decode(line).slice(0, EXCERPT_CHARACTERS);
+  return JSON.stringify(text).replace(/[^ -~]/g, (character) => {
+    const hex = character.charCodeAt(0).toString(16);
+    return `\\u${hex.padStart(4, "0")}`;
+  });
+}

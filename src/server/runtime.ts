@@ -1,0 +1,11 @@
+import { delay } from "../delay.ts";
+
+/** The parts of the runtime that tests of the server replace. */
+export const RUNTIME = {
+  serve: Deno.serve,
+  listen: Deno.listen,
+  delay,
+  now: () => performance.now(),
+  residentBytes: () => Deno.memoryUsage().rss,
+};
+export type Runtime = typeof RUNTIME;

@@ -1,0 +1,170 @@
+// Lines of an input as readings, and what is logged of those that are none.
+
+import { assert, assertEquals } from "@std/assert";
+import type { Logger } from "@std/log/logger";
+import { followInput } from "../../../src/sensor/input.ts";
+import { LastReading } from "../../../src/sensor/last_reading.ts";
+import { MAX_LINE_BYTES } from "../../../src/sensor/line_reader.ts";
+import { waitFor } from "../../helpers/wait.ts";
+
+const ENDED = "The input has ended: no new readings will arrive";
+const EIO = new Error("EIO");
+const FAILED = ENDED.replace("ended", "failed (Error: EIO)");
+const such = (problem: string, start: string) =>
+  `Dropping lines ${problem}, such as ${JSON.stringify(start)}`;
+const notJson = (start: string) => such("that are not JSON", start);
+const PAUSED = such("that pause before they end", "2");
+const CUT_OFF = such("without a line feed", "2");
+const TOO_LONG = such("longer than 65536 bytes", "x".repeat(80));
+const LONGEST = "x".repeat(MAX_LINE_BYTES);
+const ENDLESS = LONGEST.repeat(4); // so far
+const { fromHex } = Uint8Array;
+
+/** What a read of the input returns; null is its end, a number a pause in ms. */
+type Chunk = string | Uint8Array | Error | number | null;
+
+class TestInput {
+  readonly warnings: string[] = [];
+  readonly lastReading: LastReading;
+  now = 1000;
+  readonly #chunks: Chunk[] = [];
+  #wake: (() => void) | undefined; // while a read waits
+
+  constructor({ json = false } = {}) {
+    const warn = (line: string) => this.warnings.push(line);
+    const logger = { warn } as unknown as Logger;
+    const now = () => this.now;
+    this.lastReading = new LastReading(Infinity, logger, now);
+    const input = { read: (bytes: Uint8Array) => this.#read(bytes) };
+    followInput(input, json, this.lastReading, logger, now);
+  }
+
+  async #read(bytes: Uint8Array): Promise<number | null> {
+    if (this.#chunks.length === 0) {
+      await new Promise<void>((resolve) => this.#wake = resolve);
+    }
+    let chunk = this.#chunks.shift()!;
+    if (typeof chunk === "number") {
+      this.now += chunk;
+      return await this.#read(bytes);
+    }
+    if (chunk instanceof Error) throw chunk;
+    if (chunk === null) return null;
+    if (typeof chunk === "string") chunk = new TextEncoder().encode(chunk);
+    const count = Math.min(chunk.length, bytes.length);
+    bytes.set(chunk.subarray(0, count));
+    if (count < chunk.length) this.#chunks.unshift(chunk.subarray(count));
+    return count;
+  }
+
+  /** Adds to the input, and waits until all of it is read. */
+  async send(...chunks: Chunk[]): Promise<void> {
+    this.#chunks.push(...chunks);
+    this.#wake?.();
+    this.#wake = undefined;
+    await waitFor(() =>
+      this.#wake !== undefined ||
+      this.warnings.some((warning) => warning.startsWith("The input"))
+    );
+  }
+
+  /** Asserts the last reading, and all warnings so far. */
+  assert(json: string | undefined, ...warnings: string[]): void {
+    const reading = this.lastReading.read();
+    const served = typeof reading === "string" ? undefined : reading.json;
+    assertEquals([served, this.warnings], [json, warnings]);
+  }
+}
+
+/** An input, with the reading and the warnings that it leads to. */
+type Row = [verb: string, chunks: Chunk[], text: string, ...warnings: string[]];
+const INPUTS: Row[] = [
+  ["waits for the end of the next line", ["21.5\n22"], "21.5"],
+  ["skips blank lines", ["\n21.5\n", "\r\n \t\r\n\n"], "21.5"],
+  ["keeps a line of one visible character", ["21.5\n!\n"], "!"],
+  ["keeps spaces", ["  21\r.5 °C \n"], "  21\r.5 °C "],
+  ["escapes quotes", ['{"a": "b"}\n'], '{"a": "b"}'],
+  ["replaces invalid UTF-8", [fromHex("61ffc30a")], "a\ufffd\ufffd"],
+  ["joins the bytes of a character", [fromHex("c2"), fromHex("b00a")], "°"],
+  ["keeps a byte order mark", ["\ufeff21.5\n"], "\ufeff21.5"],
+  ["reads the longest line", [`${LONGEST}\r`, "\n"], LONGEST],
+  ["drops an overlong line", ["2\n", LONGEST, "x\n"], "2", TOO_LONG],
+  ["drops an overlong line early", ["2\n", LONGEST, "xx"], "2", TOO_LONG],
+  ["drops all of an endless line", ["2\n", ENDLESS, "3"], "2", TOO_LONG],
+  ["reads the line after an endless one", [ENDLESS, "3\n2\n3"], "2", TOO_LONG],
+  ["joins what comes within a second", ["2", 800, "1", 800, ".5\n"], "21.5"],
+  ["drops a line that pauses", ["1\n2", 1000, "3", 1000, "4\n"], "1", PAUSED],
+  ["reads the line after one that pauses", ["2", 1000, "3\n1\n"], "1", PAUSED],
+  ["waits forever between lines", ["21.5\n", 1e9, "22\n"], "22"],
+  ["keeps its reading if the input ends", ["21\n", null], "21", ENDED],
+  ["keeps its reading if the input fails", ["21\n", EIO], "21", FAILED],
+  ["drops a line without an end", ["1\n2", null], "1", CUT_OFF, ENDED],
+  ["drops an endless last line", ["1\n", ENDLESS, null], "1", TOO_LONG, ENDED],
+];
+
+for (const [verb, chunks, text, ...warnings] of INPUTS) {
+  Deno.test(`followInput() ${verb}`, async () => {
+    const input = new TestInput();
+    await input.send(...chunks);
+    input.assert(JSON.stringify(text), ...warnings);
+  });
+}
+
+Deno.test("followInput() serves JSON unchanged", async () => {
+  const input = new TestInput({ json: true });
+  for (const text of ['{"t": 21.50}', "12345678901234567890", ' [1, "°"] ']) {
+    await input.send(`${text}\r\n`);
+    input.assert(text);
+  }
+});
+
+Deno.test("followInput() drops lines that are not JSON", async () => {
+  const lines = ["21,5", "NaN", "{", "1 2", "[".repeat(MAX_LINE_BYTES)];
+  const invalidUtf8 = fromHex("22ff22");
+  const byteOrderMark = fromHex("efbbbf31");
+  for (const line of [...lines, invalidUtf8, byteOrderMark]) {
+    const input = new TestInput({ json: true });
+    await input.send("21.5\n", line, "\n");
+    const [warning] = input.warnings;
+    input.assert("21.5", warning!);
+    assert(warning!.startsWith("Dropping lines that are not JSON"));
+  }
+});
+
+Deno.test("followInput() escapes what it logs of a line", async () => {
+  const input = new TestInput({ json: true });
+  await input.send("\ufeff\x1b\x9b31m\x7f°".padEnd(80, "x") + "y\n");
+  const start = String.raw`\ufeff\u001b\u009b31m\u007f\u00b0`;
+  const shown = `"${start}${"x".repeat(72)}"`;
+  input.assert(undefined, notJson("").replace('""', shown));
+});
+
+Deno.test("followInput() logs the same problem once a minute", async () => {
+  const input = new TestInput({ json: true });
+  const long = `${LONGEST}x\n`;
+  await input.send("a\n", '1\nb\n"2"\n', long, "c\n\n", long);
+  const first = [notJson("a"), TOO_LONG];
+  input.assert('"2"', ...first);
+  input.now += 59_999;
+  await input.send("d\n");
+  input.assert('"2"', ...first);
+  input.now += 1;
+  await input.send("e\nf\n");
+  input.assert('"2"', ...first, notJson("e"));
+});
+
+const REASONS: [chunks: Chunk[], reason: string][] = [
+  [["2"], "no reading so far"],
+  [["x\n"], "only invalid lines so far"],
+  [[null], "no reading, and the input has ended"],
+  [["x\n", null], "only invalid lines, and the input has ended"],
+  [[EIO], "no reading, and the input has failed"],
+];
+
+for (const [chunks, reason] of REASONS) {
+  Deno.test(`followInput() leads to ${reason}`, async () => {
+    const input = new TestInput({ json: true });
+    await input.send(...chunks);
+    assertEquals(input.lastReading.read(), `The sensor has sent ${reason}`);
+  });
+}

@@ -1,0 +1,69 @@
+// The last reading: its age, its limit, and its time when the clock is set.
+
+import { assert, assertEquals } from "@std/assert";
+import type { Logger } from "@std/log/logger";
+import { LastReading } from "../../../src/sensor/last_reading.ts";
+
+const START = Date.UTC(2026, 10, 20, 17, 14, 56);
+const DAY_MS = 86_400_000;
+
+/** Creates a last reading with two clocks. */
+function create(maxAgeSeconds = Infinity) {
+  const warnings: string[] = [];
+  const clocks = { now: 1000, date: START };
+  const warn = (line: string) => warnings.push(line);
+  const logger = { warn } as unknown as Logger;
+  const now = () => clocks.now;
+  const last = new LastReading(maxAgeSeconds, logger, now, () => clocks.date);
+  const pass = (milliseconds: number) => {
+    clocks.now += milliseconds;
+    clocks.date += milliseconds;
+  };
+  return { last, warnings, clocks, pass };
+}
+
+Deno.test("LastReading is unavailable while it is too old, and logs it once", () => {
+  const { last, warnings, pass } = create(1.5);
+  last.set("21");
+  pass(1500);
+  assertEquals(last.read(), { json: "21", time: START });
+  const age = (seconds: number) =>
+    `The last reading is ${seconds} s old: the limit is 1.5 s`;
+  pass(1);
+  assertEquals(last.read(), age(1.6));
+  pass(60_000);
+  assertEquals(last.read(), age(61.6));
+  last.set("22");
+  assertEquals(last.read(), { json: "22", time: START + 61_501 });
+  assertEquals(warnings, [age(1.6), "Readings arrive again"]);
+  pass(1501);
+  last.end = ", and the input has ended";
+  assertEquals(last.read(), `${age(1.6)}, and the input has ended`);
+  assertEquals(warnings.length, 3);
+});
+
+Deno.test("LastReading returns the same object until the next reading arrives", () => {
+  const { last, clocks, pass } = create();
+  last.set("21.5");
+  const reading = last.read();
+  pass(1e12); // without a limit
+  clocks.date += 5; // the two clocks are not read at the same time
+  assert(last.read() === reading);
+  last.set("21.5");
+  assert(last.read() !== reading);
+});
+
+for (const [step, how] of [[30, "forward"], [-30, "back"]] as const) {
+  Deno.test(`LastReading keeps its age when the clock is set ${how}`, () => {
+    const { last, clocks, pass } = create(15);
+    last.set("21.5");
+    pass(4000);
+    clocks.date += step * DAY_MS;
+    const reading = last.read();
+    assertEquals(reading, { json: "21.5", time: START + step * DAY_MS });
+    pass(11_000);
+    assert(last.read() === reading); // the clock was set only once
+    pass(1);
+    assert(typeof last.read() === "string");
+  });
+}
