@@ -7,6 +7,9 @@ import { parseArgs } from "node:util";
 /** Aborted by a signal that stops the tool. */
 const stop = new AbortController();
 
+/** How the name of a tool's folder begins. */
+const PREFIX = ".build-";
+
 /** What a tool gets. */
 export type Job = ReturnType<typeof parseFlags> & {
   /** A temporary folder in the output folder. */
@@ -44,13 +47,31 @@ export async function runTool(
     const flags = parseFlags();
     await Deno.mkdir(flags.outputDir, { recursive: true });
     const dir = await Deno.realPath(flags.outputDir);
-    folder = await Deno.makeTempDir({ dir, prefix: ".build-" });
+    await removeLeftovers(dir);
+    folder = await Deno.makeTempDir({ dir, prefix: PREFIX });
+    using lock = await lockFile(folder);
+    await lock.lock(true);
     await tool({ ...flags, folder });
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     Deno.exitCode = 1;
   } finally {
     if (folder) await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** Opens the file that a running tool has locked in its folder. */
+function lockFile(folder: string): Promise<Deno.FsFile> {
+  return Deno.open(`${folder}/lock`, { create: true, write: true });
+}
+
+/** Removes the folders of tools that were killed. */
+async function removeLeftovers(dir: string): Promise<void> {
+  for await (const { name } of Deno.readDir(dir)) {
+    if (!name.startsWith(PREFIX)) continue;
+    using lock = await lockFile(`${dir}/${name}`);
+    if (!await lock.tryLock(true)) continue; // it runs
+    await Deno.remove(`${dir}/${name}`, { recursive: true });
   }
 }
 

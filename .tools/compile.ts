@@ -34,6 +34,9 @@ export async function compile(
   version: string,
   { folder, target, denoFlags }: Job,
 ): Promise<string> {
+  if (denoFlags.some((flag) => flag.endsWith("/unavailable.ts"))) {
+    throw new Error("The @std packages are not available");
+  }
   const denort = Deno.env.get("DENORT_BIN");
   if (denort) await assertDenort(denort, target);
   for (const source of SOURCES) await copy(source, `${folder}/${source}`);

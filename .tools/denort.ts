@@ -1,7 +1,7 @@
 // denort, Deno's runtime for executables: whether a file is the right one, and why
 // it could not be downloaded.
 
-import { readHeader } from "./elf.ts";
+import { readMachine } from "./elf.ts";
 
 /** The version of Deno, and so of denort, without the suffix of a preview. */
 const VERSION = Deno.version.deno.split(/[-+]/)[0]!;
@@ -28,11 +28,9 @@ export async function assertDenort(
 }
 
 /** Returns what a file is, such as "denort 2.9.6 for aarch64". */
-export function identify(bytes: Uint8Array): string {
-  const header = readHeader(bytes);
-  if (!header) return "not a 64-bit Linux program";
-  const { machine, size } = header;
-  if (bytes.length < size) return `truncated: ${bytes.length} of ${size} bytes`;
+function identify(bytes: Uint8Array): string {
+  const machine = readMachine(bytes);
+  if (machine === undefined) return "not a 64-bit Linux program";
   const text = new TextDecoder("latin1").decode(bytes);
   // denort contains its user agent, such as Deno/2.9.6, twice: with and without the
   // commit. A library's name that looks the same, such as Deno/0.80.0, occurs once

@@ -1,5 +1,5 @@
-// Reads executables: for which processor one is, whether it is complete, and whether
-// it can run on every ARM kernel, whatever the size of its memory pages.
+// Reads executables: for which processor one is, and whether it can run on every ARM
+// kernel, whatever the size of its memory pages.
 
 /** The largest memory page of a 64-bit ARM processor. */
 const PAGE_BYTES = 64 * 1024;
@@ -25,18 +25,9 @@ export function fitsLargePages(bytes: Uint8Array): boolean {
   });
 }
 
-/**
- * Returns the number of the processor of a 64-bit, little-endian ELF file, and where
- * its section headers end: denort ends with them. Undefined if it is none.
- */
-export function readHeader(bytes: Uint8Array) {
-  const view = viewElf(bytes);
-  if (!view) return;
-  const start = Number(view.getBigUint64(40, true)); // e_shoff
-  const size = view.getUint16(58, true); // e_shentsize
-  const count = view.getUint16(60, true); // e_shnum
-  const machine = view.getUint16(18, true); // e_machine
-  return { machine, size: start + size * count };
+/** Returns the number of the processor of an ELF file, undefined if it is none. */
+export function readMachine(bytes: Uint8Array): number | undefined {
+  return viewElf(bytes)?.getUint16(18, true); // e_machine
 }
 
 /** Returns where the parts of an ELF file are, and where they are mapped. */

@@ -6,21 +6,19 @@
 // umask.
 
 import { readdir } from "node:fs/promises";
-import { gzipSync } from "node:zlib";
 import { HELP } from "../src/process/command_line.ts";
 import { copy, finish, run, runTool } from "./build.ts";
 import { compile } from "./compile.ts";
-import { formatManual } from "./manual.ts";
-import { readVersion } from "./version.ts";
+import { parseHelp } from "./manual.ts";
+import { listIgnored, readVersion } from "./version.ts";
 
-/** The files of the package that need no change, as a tree. */
-const TREE = ".board/package";
-
-/** Where its documents come from. An operator installs the examples that are needed. */
-const DOCUMENTS = {
-  "README.md": ".board/README.md",
-  "examples/consumers": ".board/consumers",
-  "examples/avahi.service": ".board/avahi.service",
+/** Where the files of the package are in .board, by their place on the board. */
+const FILES = {
+  "": "package",
+  "usr/share/doc/datasensor/README.md": "README.md",
+  // An operator installs the examples that are needed
+  "usr/share/doc/datasensor/examples/avahi.service": "avahi.service",
+  "usr/share/doc/datasensor/examples/consumers": "consumers",
 };
 
 /** Debian's name of each processor. */
@@ -36,8 +34,7 @@ await runTool(async (job) => {
   console.error(`Making ${file} with Deno ${Deno.version.deno}`);
   await run("dpkg-deb", ["--version"]).catch(explainMissing);
   const executable = await compile(version, job);
-  const tree = `${folder}/tree`;
-  const date = await stage(tree, executable, version, architecture);
+  const date = await stage(folder, executable, version, architecture);
   // Debian 11 cannot read zstd, the default on Ubuntu
   const build = ["-Zxz", "--root-owner-group", "--build", "tree", name];
   const env = { SOURCE_DATE_EPOCH: String(date), LC_ALL: "C" };
@@ -47,8 +44,10 @@ await runTool(async (job) => {
   const link = `datasensor_${architecture}.deb`;
   await Deno.symlink(name, `${folder}/${link}`);
   await Deno.rename(`${folder}/${link}`, `${outputDir}/${link}`);
-  const install = `ssh -t BOARD sudo apt install ./${name}`;
-  console.log(`To install it: scp ${file} BOARD: && ${install}`);
+  const install = architecture === "arm64"
+    ? `scp ${file} BOARD: && ssh -t BOARD sudo apt install ./${name}`
+    : `sudo apt install ${file.replace(/^(?!\/)/, "./")}`;
+  console.log(`To install it: ${install}`);
 });
 
 /** Throws an error that explains how to install dpkg-deb, if it is not. */
@@ -59,38 +58,49 @@ function explainMissing(error: Error): never {
   );
 }
 
-/** Creates the tree of the package, and returns its date, in seconds. */
+/** Creates the package's files in a folder, and returns their date, in seconds. */
 async function stage(
-  tree: string,
+  folder: string,
   executable: string,
   version: string,
   architecture: string,
 ): Promise<number> {
-  const shared = `${tree}/usr/share`;
-  const documents = `${shared}/doc/datasensor`;
-  await copy(TREE, tree);
-  for (const [name, source] of Object.entries(DOCUMENTS)) {
-    await copy(source, `${documents}/${name}`);
+  const tree = `${folder}/tree`;
+  await copy(".board", `${folder}/.board`);
+  for (const file of await listIgnored(".board")) {
+    await Deno.remove(`${folder}/${file}`);
   }
+  for (const [path, source] of Object.entries(FILES)) {
+    await copy(`${folder}/.board/${source}`, `${tree}/${path}`);
+  }
+  await edit(`${tree}/usr/share/doc/datasensor/README.md`, adaptLinks);
   await Deno.mkdir(`${tree}/usr/bin`);
   await Deno.rename(executable, `${tree}/usr/bin/datasensor`);
 
-  const changelog = (await Deno.readTextFile(`${documents}/changelog`))
-    .replace(/(?<=^datasensor )\S+/, `(${version})`);
-  const date = Date.parse(changelog.match(/^ -- .*> {2}(.*)$/m)![1]!) / 1000;
-  await Deno.remove(`${documents}/changelog`);
-  await writeCompressed(`${documents}/changelog.gz`, changelog);
-  await Deno.mkdir(`${shared}/man/man1`, { recursive: true });
-  const manual = formatManual(HELP, version, date);
-  await writeCompressed(`${shared}/man/man1/datasensor.1.gz`, manual);
-
+  const changelog = `${tree}/usr/share/doc/datasensor/changelog`;
+  const manual = `${tree}/usr/share/man/man1/datasensor.1`;
+  const text = await Deno.readTextFile(changelog);
+  const date = Date.parse(text.match(/^ -- .*> {2}(.*)$/m)![1]!) / 1000;
   let bytes = 0;
   for (const path of await readdir(tree, { recursive: true })) {
     const { isFile, size } = await Deno.stat(`${tree}/${path}`);
     if (isFile) bytes += size;
   }
-  const control = formatControl(version, architecture, bytes);
-  await Deno.writeTextFile(`${tree}/DEBIAN/control`, control);
+  const values: Record<string, string> = {
+    ...parseHelp(HELP),
+    ARCHITECTURE: architecture,
+    DATE: new Date(date * 1000).toISOString().slice(0, 10),
+    KIBIBYTES: `${Math.ceil(bytes / 1024)}`,
+    RELEASE: version.split("+")[0]!, // the footer has no room for the commit
+    VERSION: version,
+  };
+  for (const file of [changelog, manual, `${tree}/DEBIAN/control`]) {
+    await edit(
+      file,
+      (text) => text.replace(/@([A-Z]+)@/g, (_, name) => values[name]!),
+    );
+  }
+  await run("gzip", ["-9n", changelog, manual]);
   for (const path of [...await readdir(tree, { recursive: true }), "."]) {
     const isExecutable = /^usr\/bin\/|^DEBIAN\/(pre|post)/.test(path) ||
       (await Deno.stat(`${tree}/${path}`)).isDirectory;
@@ -100,28 +110,16 @@ async function stage(
   return date;
 }
 
-/** Formats the control file. */
-function formatControl(
-  version: string,
-  architecture: string,
-  bytes: number,
-): string {
-  return `Package: datasensor
-Version: ${version}
-Architecture: ${architecture}
-Maintainer: The maintainers of datasensor <maintainers@datasensor.invalid>
-Installed-Size: ${Math.ceil(bytes / 1024)}
-Depends: libc6 (>= 2.27), libgcc-s1
-Section: net
-Priority: optional
-Description: serves a sensor reading as JSON over HTTP
- A small service for Linux boards. Any program that prints lines is a sensor:
- the last line is what HTTP clients read. The settings of the service and of
- the sensor are in /etc/default/datasensor.
-`;
+/** Makes the guide's links lead to the package's files, and removes the others. */
+function adaptLinks(guide: string): string {
+  return guide.replaceAll("](consumers", "](examples/consumers")
+    .replace(/\[([^\]]+)\]\(\.\.\/[^)]+\)/g, "$1");
 }
 
-/** Writes a gzip file. */
-async function writeCompressed(file: string, text: string): Promise<void> {
-  await Deno.writeFile(file, gzipSync(text, { level: 9 }));
+/** Changes the text of a file. */
+async function edit(
+  file: string,
+  change: (text: string) => string,
+): Promise<void> {
+  await Deno.writeTextFile(file, change(await Deno.readTextFile(file)));
 }

@@ -10,7 +10,7 @@
 // Its task sets DENO_NO_UPDATE_CHECK, since Deno would otherwise contact another host
 // if this takes more than half a second.
 
-import { warningIfTooOld } from "./oldest_deno.ts";
+import { isTooOld, OLDEST_DENO } from "./oldest_deno.ts";
 
 /** The flags that make Deno take the packages from npm and `.tools/std`. */
 const FALLBACK_FLAGS =
@@ -19,25 +19,26 @@ const FALLBACK_FLAGS =
 /** How long to wait for an answer of jsr.io. */
 const TIMEOUT_MS = 5000;
 
-/** How long to wait before printing what the program is waiting for. */
-const NOTICE_DELAY_MS = 200;
-
-const warning = warningIfTooOld();
-if (warning) console.error(warning);
+const { deno } = Deno.version;
+if (isTooOld(deno)) {
+  console.error(
+    `With Deno ${deno}, the service does not survive a flood of connections: use Deno ${OLDEST_DENO} or newer`,
+  );
+}
 // --cached-only keeps it offline
 const cached = import("./std/packages.ts").then(() => true, () => false);
 if (await cached) Deno.exit();
+console.error("Looking for the @std packages on jsr.io");
 if (await isReachable(Deno.env.get("JSR_URL") || "https://jsr.io")) {
-  console.error("Downloading the @std packages from jsr.io");
-  const packages = `${import.meta.dirname}/std/packages.ts`;
-  const args = ["install", "--quiet", "--entrypoint", packages];
-  // Errors are left to the command that needs the packages
-  await new Deno.Command(Deno.execPath(), { args }).output();
+  await download(); // errors are left to the command that needs the packages
 } else {
   console.error(
     "jsr.io cannot be reached: using substitutes for @std from npm and .tools/std",
   );
-  console.log(FALLBACK_FLAGS);
+  const error = await download(...FALLBACK_FLAGS.split(" "));
+  const needs = "The first start needs jsr.io or npm, to download packages:";
+  if (error) console.error(needs, error);
+  console.log(error ? ".tools/std/unavailable.ts" : FALLBACK_FLAGS);
 }
 
 /**
@@ -46,10 +47,6 @@ if (await isReachable(Deno.env.get("JSR_URL") || "https://jsr.io")) {
  * counts too: Deno will reject it, since it is not the locked package.
  */
 async function isReachable(registry: string): Promise<boolean> {
-  const notice = setTimeout(
-    () => console.error("Looking for the @std packages on jsr.io"),
-    NOTICE_DELAY_MS,
-  );
   try {
     const url = new URL("@std/log/meta.json", registry);
     const signal = AbortSignal.timeout(TIMEOUT_MS);
@@ -58,7 +55,16 @@ async function isReachable(registry: string): Promise<boolean> {
     return response.ok || response.status === 404;
   } catch {
     return false; // DNS, connection or TLS failure, or a time-out
-  } finally {
-    clearTimeout(notice);
   }
+}
+
+/** Downloads the packages, and returns the reason if that fails. */
+async function download(...flags: string[]): Promise<string | undefined> {
+  const packages = `${import.meta.dirname}/std/packages.ts`;
+  const args = ["cache", "--quiet", ...flags, packages];
+  const command = new Deno.Command(Deno.execPath(), { args });
+  const { success, stderr } = await command.output();
+  if (success) return undefined;
+  const text = new TextDecoder().decode(stderr);
+  return text.match(/(?<= 0: ).*/)?.[0] ?? text; // the first of its causes
 }

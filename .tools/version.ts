@@ -4,14 +4,19 @@ import project from "../deno.json" with { type: "json" };
 import { run } from "./build.ts";
 
 /** The files and folders that become part of the executable or the package. */
-const SOURCES = [
-  "deno.json",
-  "deno.lock",
-  "main.ts",
-  "src",
-  ".board",
-  ".tools",
-];
+const BUILT = ["deno.json", "deno.lock", "main.ts", "src", ".board", ".tools"];
+
+/** Runs git, but not for a repository that contains this folder, as a home may. */
+function git(...args: string[]): Promise<string> {
+  return run("git", ["--git-dir=.git", ...args]);
+}
+
+/** Returns the files in a folder that git ignores, such as those of an editor. */
+export async function listIgnored(folder: string): Promise<string[]> {
+  const args = ["-z", "--others", "--ignored", "--exclude-standard"];
+  const files = await git("ls-files", ...args, "--", folder).catch(() => "");
+  return files.split("\0").filter(Boolean);
+}
 
 /**
  * Returns the version in deno.json with the time and hash of the commit, such as
@@ -20,11 +25,9 @@ const SOURCES = [
  * the version in deno.json is known.
  */
 export async function readVersion(): Promise<string> {
-  // Not a repository that contains this folder, such as that of a home folder
-  const git = (...args: string[]) => run("git", ["--git-dir=.git", ...args]);
   try {
     const status = ["status", "--porcelain", "--untracked-files=normal"];
-    const changes = await git(...status, "--", ...SOURCES);
+    const changes = await git(...status, "--", ...BUILT);
     const [seconds, hash] = changes
       ? [Date.now() / 1000, ""]
       : (await git("rev-list", "--timestamp", "-1", "HEAD")).split(" ");

@@ -35,11 +35,7 @@ async function measureStarts(peers: Peer[]): Promise<number[]> {
   return starts.map(median);
 }
 
-/**
- * Starts all servers, and puts them under load in alternating rounds.
- *
- * @throws {Error} If the service did not log every request.
- */
+/** Puts all servers under load in alternating rounds. */
 async function measureLoads(peers: Peer[], folder: string) {
   const starts = await measureStarts(peers);
   await using stack = new AsyncDisposableStack();
@@ -76,7 +72,6 @@ async function measureLoads(peers: Peer[], folder: string) {
   }));
 }
 
-/** Measures a server at each number of connections. */
 async function measureScaling({ name, command }: Peer): Promise<Scaling> {
   const scaling: Scaling = { server: name, speeds: [], memory: [] };
   for (const connections of CONNECTIONS) {
@@ -85,8 +80,7 @@ async function measureScaling({ name, command }: Peer): Promise<Scaling> {
     for (let round = 0; round < SCALING_ROUNDS; round++) {
       await server.load(ROUND_SECONDS, connections);
     }
-    const speeds = server.loads.map(({ speed }) => speed / 1000);
-    scaling.speeds.push(median(speeds));
+    scaling.speeds.push(median(server.loads.map(({ speed }) => speed / 1000)));
     scaling.memory.push(await server.memory());
   }
   return scaling;
@@ -96,10 +90,8 @@ using folder = await Folder.create();
 const peers = await listPeers(folder.path);
 const rows = await measureLoads(peers, folder.path);
 console.table(rows);
-const scaling: Scaling[] = [];
-for (const peer of peers) {
-  if (SCALED.includes(peer.name)) scaling.push(await measureScaling(peer));
-}
+const scaled = peers.filter(({ name }) => SCALED.includes(name));
+const scaling = await Array.fromAsync(scaled, measureScaling); // in turn
 const date = new Date().toISOString().slice(0, 10);
 const { stdout: cores } = await output("nproc", []);
 const note = `deno task bench, ${date}, Deno ${Deno.version.deno}, ` +

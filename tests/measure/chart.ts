@@ -6,9 +6,7 @@ type Result = { server: string; "to bare": number; "p99, ms": number };
 /** A server's figures in the lower panels, one per number of connections. */
 export type Scaling = { server: string; speeds: number[]; memory: number[] };
 
-/** The numbers of connections. */
 export const CONNECTIONS = [1, 10, 100, 1000];
-
 const ROW_PX = 24; // distance between bars
 const TICK_PX = 100; // distance between numbers of connections
 const PLOT_HEIGHT_PX = 170;
@@ -23,10 +21,8 @@ const STYLE = `
   text { font: 13px system-ui, sans-serif; fill: var(--text); }
   .title { font-weight: 600; font-size: 14px; }
   .note { fill: var(--muted); font-size: 12px; }
-  .end { text-anchor: end; }
-  .middle { text-anchor: middle; }
-  .bar { fill: var(--server); }
-  .grid { stroke: var(--grid); }
+  .end { text-anchor: end; } .middle { text-anchor: middle; }
+  .bar { fill: var(--server); } .grid { stroke: var(--grid); }
   .line { stroke: var(--server); stroke-width: 2.5; fill: none; }
 `;
 
@@ -39,13 +35,11 @@ function text(x: number, y: number, content: string, style = ""): string {
   return `<text x="${x}" y="${y}" class="${style}">${content}</text>`;
 }
 
-/** Draws a panel below its title. */
 function panel(x: number, y: number, title: string, parts: string[]): string {
   const content = [text(0, -24, title, "title"), ...parts].join("\n");
   return `<g transform="translate(${x} ${y})">\n${content}\n</g>`;
 }
 
-/** Draws a bar for each server. */
 function drawBars(servers: string[], values: number[], width: number) {
   const highest = Math.max(...values);
   return values.map((value, row) => {

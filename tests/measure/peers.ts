@@ -5,7 +5,6 @@
 import { output } from "../helpers/process.ts";
 import { programCommand } from "../helpers/program.ts";
 
-/** A server to compare. */
 export interface Peer {
   name: string;
   /** Returns the command that listens on a port. */
@@ -24,13 +23,19 @@ const nginxConfig = (folder: string, port: string, data: string) =>
     server { listen ${port}; location = /datasensor { ${data}; } }
   }`;
 
+/** The header fields of the service's responses, in JavaScript. */
+const FIELDS =
+  `"cache-control": "no-store", "x-content-type-options": "nosniff",
+    "content-type": "application/json"`;
+
+const BARE = `const headers = { ${FIELDS} };
+Deno.serve(
+  { port: Number(Deno.args[0]), hostname: "0.0.0.0", onListen() {} },
+  () => new Response('"Sensor data"', { headers }),
+);`;
+
 const NODE = `require("node:http").createServer((request, response) => {
-  response.writeHead(200, {
-    "cache-control": "no-store",
-    "x-content-type-options": "nosniff",
-    "content-type": "application/json",
-    "content-length": 13,
-  });
+  response.writeHead(200, { ${FIELDS}, "content-length": 13 });
   response.end('"Sensor data"');
   console.log(\`\${request.socket.remoteAddress} - - [\${new Date().toISOString()}]\` +
     \` "\${request.method} \${request.url} HTTP/\${request.httpVersion}" 200 -\`);
@@ -60,10 +65,17 @@ export async function listPeers(folder: string): Promise<Peer[]> {
   const constant = `return 200 '"Sensor data"'`;
   const service = (port: string, ...flags: string[]) =>
     programCommand(["--port", port, ...flags]).flat();
-  const sensor = await startSensor(`${folder}/sensor`);
+  // A sensor, and a prefix for commands that read from it
+  const fifo = `${folder}/sensor`;
+  await output("mkfifo", [fifo]);
+  const file = await Deno.open(fifo, { read: true, write: true });
+  const reading = new TextEncoder().encode("Sensor data\n");
+  Deno.unrefTimer(setInterval(() => file.writeSync(reading), 100));
+  const sensor = ["sh", "-c", 'exec "$@" <>"$0"', fifo];
   const withSensor = (port: string) => [...sensor, ...service(port, "--stdin")];
   const executable = (port: string) => [EXECUTABLE, "--port", port];
-  const bare = [Deno.execPath(), "run", "-N", "tests/measure/bare_server.ts"];
+  const script = `data:text/javascript,${encodeURIComponent(BARE)}`;
+  const bare = [Deno.execPath(), "run", "-N", script];
   const flask = (port: string) => [PYTHON, "-c", FLASK, port];
   const node = (port: string) => ["node", "-e", NODE, port];
   const all: [name: string, isInstalled: string, Peer["command"]][] = [
@@ -83,13 +95,4 @@ export async function listPeers(folder: string): Promise<Peer[]> {
     else console.error(`Not installed: ${name}`);
   }
   return peers;
-}
-
-/** Starts a sensor, and returns a prefix for commands that read from it. */
-async function startSensor(fifo: string): Promise<string[]> {
-  await output("mkfifo", [fifo]);
-  const file = await Deno.open(fifo, { read: true, write: true });
-  const reading = new TextEncoder().encode("Sensor data\n");
-  Deno.unrefTimer(setInterval(() => file.writeSync(reading), 100));
-  return ["sh", "-c", 'exec "$@" <>"$0"', fifo];
 }

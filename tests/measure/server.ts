@@ -1,9 +1,11 @@
 // Starts servers, puts them under load and measures them.
 
+import { parseAccessLine } from "../helpers/access_line.ts";
 import { residentMemory } from "../helpers/machine.ts";
 import { exchange, freePort, LAST_GET } from "../helpers/network.ts";
 import { output, Process } from "../helpers/process.ts";
 import { delay, within } from "../helpers/wait.ts";
+import type { Peer } from "./peers.ts";
 
 /** A server on the first core, which logs to a file. */
 export class Server extends Process {
@@ -13,10 +15,7 @@ export class Server extends Process {
   readonly loads: ReturnType<typeof parseLoad>[] = [];
 
   /** Starts a server and waits for its first response. */
-  static async start(
-    command: (port: string) => string[],
-    log = "/dev/null",
-  ): Promise<Server> {
+  static async start(command: Peer["command"], log = "/dev/null") {
     const port = freePort();
     const respond = async () => {
       while (!await exchange(port, LAST_GET).catch(() => "")) await delay(0);
@@ -38,11 +37,7 @@ export class Server extends Process {
     super("sh", ["-c", run, log, ...command]);
   }
 
-  /**
-   * Sends requests from the second core for some seconds.
-   *
-   * @throws {Error} If a response was not 200.
-   */
+  /** Sends requests from the second core. */
   async load(seconds: number, connections = 50): Promise<void> {
     const url = `http://127.0.0.1:${this.port}/datasensor`;
     const flags = ["-t1", `-c${connections}`, `-d${seconds}s`, "--latency"];
@@ -59,8 +54,9 @@ export class Server extends Process {
   /** Stops it, and returns the number of requests that it has logged. */
   async countLines(): Promise<number> {
     await this.stop();
-    const log = await Deno.readTextFile(this.log);
-    return log.split(" 200 -\n").length - 1;
+    const lines = (await Deno.readTextFile(this.log)).split("\n");
+    const isOk = (line: string) => parseAccessLine(line)?.status === "200";
+    return lines.filter(isOk).length;
   }
 
   /** Returns the resident memory of the process and its children, to 0.1 MB. */

@@ -10,9 +10,7 @@ import { Server } from "./server.ts";
 
 const REQUESTS = 1_000_000;
 const SOAKED = ["this service", "this service, --stdin"];
-
-/** The highest ratio of the final memory to that after the first tenth. */
-const GROWTH_LIMIT = 1.1;
+const GROWTH_LIMIT = 1.1; // of the final memory to that after the first tenth
 
 using folder = await Folder.create();
 const peers = await listPeers(folder.path);

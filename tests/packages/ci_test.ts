@@ -1,41 +1,69 @@
-// What runs the tests: .ci/run, and the workflow on GitHub.
+// The workflow on GitHub, which runs the tests and publishes packages.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import project from "../../deno.json" with { type: "json" };
 import { Folder } from "../helpers/files.ts";
+import { missingCommand, testUnless } from "../helpers/machine.ts";
 import { output } from "../helpers/process.ts";
 
-/** Stands in for npm: each archive contains a program of somebody else's. */
-const NPM = `#!/bin/sh
-mkdir -p "$4/package/bin"
-echo 'echo other' >"$4/package/bin/steady"
-tar -czf "$4/$(echo "\${5#@}" | tr /@ --).tgz" -C "$4" package
-`;
+interface Step {
+  run?: string;
+  with?: Record<string, string>;
+}
 
-Deno.test(".ci/run does not unpack a program that has another checksum", async () => {
-  using place = await Folder.create();
-  const mode = 0o755;
-  await Deno.writeTextFile(`${place.path}/npm`, NPM, { mode });
-  for (const name of ["apt-get", "dpkg", "npx"]) {
-    const script = `#!/bin/sh\necho ${name} $1\n`;
-    await Deno.writeTextFile(`${place.path}/${name}`, script, { mode });
-  }
-  const env = { PATH: `${place.path}:${Deno.env.get("PATH")}` };
-  const { code, stdout, stderr } = await output(".ci/run", [], { env });
-  assertEquals(code, 1);
-  assertMatch(stdout, /stdy-cli-linux-x64.*FAILED/);
-  assertMatch(stderr, /2 computed checksums did NOT match/);
-  assert(!stdout.includes("npx"), stdout);
-});
+/** Parses the workflow. */
+async function readJobs() {
+  const script = "import json, sys, yaml; " +
+    "print(json.dumps(yaml.safe_load(open(sys.argv[1]))))";
+  const file = ".github/workflows/ci.yml";
+  const { stdout } = await output("python3", ["-c", script, file]);
+  return JSON.parse(stdout).jobs;
+}
 
-Deno.test("the workflow's commands are tasks and files", async () => {
-  const workflow = await Deno.readTextFile(".github/workflows/ci.yml");
-  const commands = workflow.match(/(?<=- run: ).*/g)!;
-  assert(commands.length > 0);
+const { code } = await output("python3", ["-c", "import yaml"]);
+const noYaml = code === 0 ? undefined : "python3-yaml is not installed";
+const test = testUnless.bind(null, noYaml ?? await missingCommand("dpkg-deb"));
+
+test("the workflow's commands are tasks and files", async () => {
+  const { all, newest } = await readJobs();
+  const steps: Step[] = [...all.steps, ...newest.steps];
+  const commands = steps.flatMap(({ run }) => run ?? []);
+  assert(commands.length > 4);
   for (const command of commands) {
     const [, task] = command.match(/deno task (\S+)/) ?? [];
     const files = command.split(" ").filter((word) => word.includes("/"));
     assert(task ? task in project.tasks : files.length > 0, command);
     for (const file of files) await Deno.stat(file);
   }
+});
+
+test("the workflow publishes the packages that it tested, and their checksums, if the tag names their version", async () => {
+  const { newest, release } = await readJobs();
+  const [download, ...steps]: Step[] = release.steps;
+  const { name, path } = newest.steps.at(-1).with;
+  const [runner] = newest.strategy.matrix.runner;
+  const artifact = name.replace("${{ matrix.runner }}", runner);
+  assertEquals(download!.with!.name, artifact);
+  assertEquals(release.needs, ["all", "newest"]);
+  using place = await Folder.create();
+  const script = `mkdir -p tree/DEBIAN dist
+      for name in arm64 amd64; do
+        printf "%s\\n" "Package: datasensor" "Version: ${project.version}+2026" \
+          "Architecture: $name" "Maintainer: a" "Description: b" >tree/DEBIAN/control
+        dpkg-deb --build tree dist/datasensor_$name.deb
+      done
+      mv ${path} . # what is uploaded
+      gh() { echo "$@"; }
+      ${steps.map(({ run }) => run ?? "").join("\n")}
+      sha256sum --check SHA256SUMS`;
+  const publish = (GITHUB_REF_NAME: string) => {
+    const options = { cwd: place.path, env: { GITHUB_REF_NAME } };
+    return output("sh", ["-ec", script], options);
+  };
+  const files = "datasensor_amd64.deb datasensor_arm64.deb";
+  const { code, stdout, stderr } = await publish(`v${project.version}`);
+  assertEquals(code, 0, stderr);
+  assertMatch(stdout, new RegExp(`release create v.* ${files} SHA256SUMS\n`));
+  assertMatch(stdout, /amd64.deb: OK\n.*arm64.deb: OK\n$/);
+  assertEquals((await publish("v0.9.0")).code, 1);
 });

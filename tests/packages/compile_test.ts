@@ -6,33 +6,55 @@ import { Folder } from "../helpers/files.ts";
 import { testUnless } from "../helpers/machine.ts";
 import { output, Process } from "../helpers/process.ts";
 
+/** Starts to compile into a folder, and waits until the tool's own has files. */
+async function startCompile({ path }: Folder): Promise<Process> {
+  const args = ["task", "-q", "compile", "--output-dir", path];
+  const process = new Process(Deno.execPath(), args, { killGroup: true });
+  await process.waitFor(async () =>
+    (await output("find", [path, "-path", "*/main.ts"])).stdout !== ""
+  );
+  return process;
+}
+
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   Deno.test(`compile leaves no files when ${signal} stops it`, async () => {
     using place = await Folder.create();
-    const args = ["task", "-q", "compile", "--output-dir", place.path];
-    const options = { killGroup: true };
-    await using process = new Process(Deno.execPath(), args, options);
-    // Until its folder has files
-    await process.waitFor(async () =>
-      (await output("find", [place.path, "-mindepth", "2"])).stdout !== ""
-    );
+    await using process = await startCompile(place);
     assertEquals((await process.stop(signal)).code, 1);
     assertEquals(process.stderr.split("\n").at(-2), `Stopped by ${signal}`);
     assertEquals(place.names(), []);
   });
 }
 
-Deno.test("package explains in one sentence that dpkg-deb is not installed", async () => {
-  using place = await Folder.create();
-  const args = ["task", "-q", "package", "--output-dir", place.path];
-  const env = { PATH: place.path };
+/** Makes a package where dpkg-deb is not installed, and returns the error. */
+async function failToPackage({ path }: Folder): Promise<string> {
+  const args = ["task", "-q", "package", "--output-dir", path];
+  const env = { PATH: path };
   const { code, stderr } = await output(Deno.execPath(), args, { env });
   assertEquals(code, 1);
+  return stderr.trim().split("\n").at(-1)!;
+}
+
+Deno.test("package explains in one sentence that dpkg-deb is not installed", async () => {
+  using place = await Folder.create();
   assertEquals(
-    stderr.trim().split("\n").at(-1),
+    await failToPackage(place),
     "dpkg-deb is not installed: install it with `apt install dpkg` on Debian " +
       "or Ubuntu, or `brew install dpkg` on a Mac",
   );
+  assertEquals(place.names(), []);
+});
+
+Deno.test("a tool removes the files of a killed one, but not of one that runs", async () => {
+  using place = await Folder.create();
+  await (await startCompile(place))[Symbol.asyncDispose](); // SIGKILL
+  const [left] = place.names();
+  using lock = await Deno.open(`${place.path}/${left}/lock`, { write: true });
+  await lock.lock(true); // as if it ran
+  await failToPackage(place);
+  assertEquals(place.names(), [left]);
+  await lock.unlock();
+  await failToPackage(place);
   assertEquals(place.names(), []);
 });
 

@@ -1,28 +1,34 @@
 // Makes the Debian package, and looks into it and its sources. tests/board installs
 // it, and runs its units and the examples of sensors.
 
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { isTooOld } from "../../.tools/oldest_deno.ts";
 import { HELP } from "../../src/process/command_line.ts";
 import {
   compilerVersion,
+  make,
   makeFromCommit,
-  makeInClone,
 } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
 import { missingCommand, testUnless } from "../helpers/machine.ts";
 import { output, Process } from "../helpers/process.ts";
+import { HEARD, KEYS } from "../consumers/radio.ts";
 
 const TREE = ".board/package";
+const UNITS = `${TREE}/usr/lib/systemd/system`;
 const DOCUMENTS = "usr/share/doc/datasensor";
 const NAME = "datasensor_arm64.deb";
 
 const clone = await Folder.ofProject();
 globalThis.addEventListener("unload", () => clone.remove());
+await Deno.writeTextFile(`${clone.path}/.gitignore`, "dist\n*~\n");
+await Deno.writeTextFile(`${clone.path}/.board/package/etc/default/x~`, "");
+await Deno.writeTextFile(`${clone.path}/.board/consumers/x~`, "");
 const folder = `${clone.path}/dist`;
 
 const reason = await missingCommand("dpkg-deb", "git") ??
   await makeFromCommit("package", "aarch64", clone);
+const test = testUnless.bind(null, reason);
 let version = "";
 if (!reason) {
   version = (await run("echo datasensor_*_arm64.deb")).split("_")[1]!;
@@ -37,7 +43,7 @@ async function run(script: string): Promise<string> {
   return stdout;
 }
 
-testUnless(reason, "the package contains these files", async () => {
+test("the package contains these files", async () => {
   const files = await run(`dpkg-deb -c ${NAME} |
     grep -v -e ^d -e /consumers/ | awk '{ print $1, $2, $6 }'`);
   assertEquals(files.split("\n"), [
@@ -59,18 +65,14 @@ testUnless(reason, "the package contains these files", async () => {
   await run(`diff -r tree/${DOCUMENTS}/examples/consumers ${consumers}`);
 });
 
-testUnless(
-  reason,
-  "the package has the version of the executable",
-  async () => {
-    assertMatch(version, /^\d+\.\d+\.\d+\+202611221629\d\d\.[0-9a-f]{7}$/);
-    assertEquals(await run(`dpkg-deb -f ${NAME} Version`), `${version}\n`);
-    const changelog = await run(`zcat tree/${DOCUMENTS}/changelog.gz`);
-    assertEquals(changelog.split(" ")[1], `(${version})`);
-    // In deno.json, which it contains
-    await run(`grep -aqF '"version":"${version}"' tree/usr/bin/datasensor`);
-  },
-);
+test("the package has the version of the executable", async () => {
+  assertMatch(version, /^\d+\.\d+\.\d+\+202611221629\d\d\.[0-9a-f]{7}$/);
+  assertEquals(await run(`dpkg-deb -f ${NAME} Version`), `${version}\n`);
+  const changelog = await run(`zcat tree/${DOCUMENTS}/changelog.gz`);
+  assertEquals(changelog.split(" ")[1], `(${version})`);
+  // In deno.json, which it contains
+  await run(`grep -aqF '"version":"${version}"' tree/usr/bin/datasensor`);
+});
 
 testUnless(
   reason ?? await missingCommand("readelf"),
@@ -99,90 +101,114 @@ testUnless(
   },
 );
 
-testUnless(
-  reason,
-  "the manual page describes every flag, and names the package's files",
-  async () => {
-    const page = await run("zcat tree/usr/share/man/man1/datasensor.1.gz");
-    const flags = page.replaceAll("\\-", "-").match(/(?<=^.B )-.*/gm);
-    assertEquals(flags, HELP.match(/(?<=^ {2})-.*?(?= {2,})/gm));
-    const files = page.match(/(?<=^\.I )\/(etc|usr)\/.*/gm)!;
-    await run(`ls ${files.map((file) => `tree${file}`).join(" ")}`);
-    await run(
-      `diff tree${files[1]} ${await Deno.realPath(".board/README.md")}`,
-    );
-  },
-);
+test("the manual page describes every flag, and names the package's files", async () => {
+  const page = await run("zcat tree/usr/share/man/man1/datasensor.1.gz");
+  const flags = page.replaceAll("\\-", "-").match(/(?<=^.B )-.*/gm);
+  assertEquals(flags, HELP.match(/(?<=^ {2})-.*?(?= {2,})/gm));
+  const files = page.match(/(?<=^\.I )\/(etc|usr)\/.*/gm)!;
+  await run(`ls ${files.map((file) => `tree${file}`).join(" ")}`);
+  const [title] = page.split("\n");
+  assertEquals(title, '.TH DATASENSOR 1 2026-11-22 "datasensor 1.0.0"');
+});
 
-testUnless(
-  reason,
-  "package builds and reports the same package in another clone",
-  async () => {
-    using place = await Folder.create();
-    const made = await makeInClone("package", "aarch64", clone, place);
-    const { stdout, stderr } = made;
-    const isWarned = stderr.includes("does not survive a flood");
-    assertEquals(isWarned, isTooOld(await compilerVersion()), stderr);
-    const sum = (await run(`sha256sum ${NAME}`)).split(" ")[0];
-    const { size } = await Deno.stat(`${folder}/${NAME}`);
-    const name = `datasensor_${version}_arm64.deb`;
-    assertEquals(
-      stdout.replace(/Compiled with .*\n/, ""),
-      `a/b/${name}: ${size} bytes
+test("every link in the package's documents leads to one of its files or sections", async () => {
+  const find = `cd tree/${DOCUMENTS}; grep -rlE '\\]\\(|href=|src=' .`;
+  assertEquals(await run(find), "./README.md\n");
+  const guide = await run(`cat tree/${DOCUMENTS}/README.md`);
+  const anchors = Array.from(
+    guide.matchAll(/^#+ (.*)$/gm),
+    ([, title]) =>
+      "#" + title!.toLowerCase().replace(/[^\w -]/g, "").replaceAll(" ", "-"),
+  );
+  const links = guide.matchAll(/\]\(([^)]+)\)/g);
+  const targets = Array.from(links, ([, target]) => target!);
+  const files = targets.filter((target) => !anchors.includes(target));
+  assert(files.length > 9 && files.length < targets.length);
+  await run(`cd tree/${DOCUMENTS}; ls ${files.join(" ")}`);
+});
+
+/** Variables that could change what the tools make. */
+const VARIABLES = {
+  ...{ OTEL_DENO: "true", DENO_COMPAT: "1", DENO_UNSTABLE_SLOPPY_IMPORTS: "1" },
+  ...{ DPKG_DEB_COMPRESSOR_LEVEL: "1", TZ: "Pacific/Auckland" },
+  LC_ALL: "tr_TR.UTF-8",
+};
+
+test("package builds and reports the same in a clone with other dates and modes, whose name a shell would run in part", async () => {
+  using place = await Folder.create();
+  using cache = await Folder.ofCache();
+  // Gives the current date to the fallback's package, if it is cached
+  const touch = "tar cf npm.tar npm/*/deno-std && rm npm && tar xmf npm.tar";
+  await output("sh", ["-c", touch], { cwd: cache.path });
+  const cwd = `${place.path}/it's "a" $(touch x) \`touch x\` #%41?`;
+  const script = 'umask 077; git clone -q "$0" "$1"';
+  await output("sh", ["-c", script, clone.path, cwd]);
+  const env = { ...VARIABLES, DENO_DIR: cache.path };
+  const options = { cwd, env, umask: "077" };
+  const made = await make("package", "aarch64", "a/b", options);
+  const status = await output("git", ["status", "--porcelain"], { cwd });
+  assertEquals(status.stdout, "?? a/\n"); // and no x
+  const isWarned = made.stderr.includes("does not survive a flood");
+  assertEquals(isWarned, isTooOld(await compilerVersion()), made.stderr);
+  const sum = (await run(`sha256sum ${NAME}`)).split(" ")[0];
+  const { size } = await Deno.stat(`${folder}/${NAME}`);
+  const name = `datasensor_${version}_arm64.deb`;
+  assertEquals(
+    made.stdout.replace(/Compiled with .*\n/, ""),
+    `a/b/${name}: ${size} bytes
 SHA-256 ${sum}
 To install it: scp a/b/${name} BOARD: && ssh -t BOARD sudo apt install ./${name}
 `,
-    );
-  },
-);
+  );
+});
 
-/** Stand in for commands of the examples; rtl_433 hears two transmitters. */
+const settings = await Deno.readTextFile(`${TREE}/etc/default/datasensor`);
+const sensors = settings.match(/(?<=^#SENSOR=).*$/gm)!;
+const unit = await Deno.readTextFile(`${UNITS}/datasensor-sensor.service`);
+const variables = unit.match(/(?<=^Environment=).*$/gm)!.join(" ");
+
+/** Stand in for commands of the examples. */
 const FAKES = `sleep() { command sleep infinity; }
 awk() { echo 21500 | command awk "$1"; }
-rtl_433() {
-  echo '{"time" : "2026-11-22 19:00:00", "id" : 42, "C" : 1.5}'
-  printf '%s\n' junk 5 [] '{"time" : "2026'
-  echo '{"time" : "2026-11-22 19:00:01", "id" : 7, "C" : -3}'
-  sleep
-}
+rtl_433() { printf %s "$HEARD"; printf '%s\n' junk 5 [] '{"time" : "2026'; sleep; }
 kitchen() { printf '%s\n' '{"kitchen": 20}' Bye; sleep; }
-attic() { echo '{"attic": 15}'; sleep; }`;
+attic() { echo '{"attic": 15}'; sleep; }
+my_sensor() { printf '%s\n' junk 7; sleep; }`;
+
+const heard = HEARD.trim().split("\n")
+  .map((line) => ({ ...JSON.parse(line), time: 0 }));
+const byKey = Object.fromEntries(heard.map((it, index) => [KEYS[index], it]));
 
 /** How many lines each example then prints, and the last one. */
-const PRINTED = [
+const PRINTED: [lines: number, last: unknown][] = [
   [1, 21.5],
   [1, 21.5],
-  [6, { time: "2026-11-22 19:00:01", id: 7, C: -3 }],
-  [2, {
-    42: { time: "now", id: 42, C: 1.5 },
-    7: { time: "now", id: 7, C: -3 },
-  }],
-  [1, { time: "2026-11-22 19:00:00", id: 42, C: 1.5 }],
+  [10, undefined],
+  [6, byKey],
+  [2, heard[1]],
   [2, { kitchen: 20, attic: 15 }],
+  [1, { value: 7, time: 0 }],
   [1, 7],
+  [10, undefined],
 ];
 
-testUnless(
-  await missingCommand("jq"),
+const testWithJq = testUnless.bind(null, await missingCommand("jq"));
+
+testWithJq(
   "the examples of sensors print each reading at once, skip junk, and end when reading fails, on a board whose language is German too",
   async () => {
-    const settings = await Deno.readTextFile(`${TREE}/etc/default/datasensor`);
-    const unit = await Deno.readTextFile(
-      `${TREE}/usr/lib/systemd/system/datasensor-sensor.service`,
-    );
-    const variables = unit.match(/(?<=^Environment=).*$/gm)!.join(" ");
-    const env = { LC_ALL: "de_DE.UTF-8" };
-    const sensors = settings.match(/(?<=^#SENSOR=).*$/gm)!;
+    const env = { LC_ALL: "de_DE.UTF-8", HEARD };
     assertEquals(sensors.length, PRINTED.length);
     for (const [index, [count, last]] of PRINTED.entries()) {
-      const sensor = sensors[index]!.replace(/^\/home\S+/, "echo 7 #");
+      const sensor = sensors[index]!.replace(/^\/home\S+/, "echo 7 #")
+        .replace(/^\/usr\/local\/bin\/my-sensor/, "my_sensor");
       const script = `export ${variables}\n${FAKES}\n${sensor}`;
       const options = { env, killGroup: true };
       await using process = new Process("sh", ["-c", script], options);
       const lines = () => process.stdout.split("\n").slice(0, -1);
       await process.waitFor(() => lines().length === count);
-      const now = lines().at(-1)!.replace(/20[^"]*T[^"]*Z/g, "now");
-      assertEquals(JSON.parse(now), last);
+      const line = lines().at(-1)!.replace(/"20[^"]*"/g, "0");
+      if (last) assertEquals(JSON.parse(line), last);
       if (!sensor.startsWith("while")) continue;
       const failing = `awk() { false; }; sleep() { :; }; ${sensor}`;
       assertEquals((await output("sh", ["-c", failing], {}, 9_000)).stdout, "");
@@ -190,11 +216,38 @@ testUnless(
   },
 );
 
+/** What the example of radio sensors serves while the board's clock changes. */
+const CLOCK: [time: string, model: string, served: string[]][] = [
+  ["2026-07-01T12:00:00Z", "a", ["a"]],
+  ["2026-07-01T12:59:59Z", "b", ["a", "b"]],
+  ["2026-07-01T13:00:00Z", "c", ["b", "c"]], // after an hour
+  ["2026-08-01T00:00:00Z", "d", ["d"]], // set forward
+  ["2026-07-01T12:00:00Z", "e", ["e"]], // set back
+  ["2026-07-01T12:00:01Z", "d", ["e", "d"]],
+];
+
+testWithJq(
+  "the example of radio sensors drops those that were silent for an hour, in summer time too, and when the clock is set",
+  async () => {
+    const lines = CLOCK.map(([time, model]) =>
+      JSON.stringify({ model, clock: Date.parse(time) / 1000 })
+    );
+    const all = sensors.find((sensor) => sensor.includes("foreach"))!;
+    const script = `rtl_433() { echo '${lines.join("\n")}'; }
+      ${all.replaceAll("now", "$r.clock")}`;
+    const options = { env: { TZ: "Europe/Berlin" } };
+    const { stdout, stderr } = await output("sh", ["-c", script], options);
+    const served = stdout.trim().split("\n")
+      .map((line) => Object.keys(JSON.parse(line)));
+    assertEquals(served, CLOCK.map(([, , models]) => models), stderr);
+  },
+);
+
 testUnless(
   await missingCommand("systemd-analyze", "systemd-sysusers"),
   "the package's systemd units are valid and hardened, and it creates their groups",
   async () => {
-    const script = `cp ${TREE}/usr/lib/systemd/system/* "$0"
+    const script = `cp ${UNITS}/* "$0"
       cd "$0"
       # systemd checks that the program exists
       sed -i "s|/usr/bin/datasensor |/bin/true |" datasensor.service

@@ -8,47 +8,44 @@ import { CAPACITY_BYTES } from "../../src/log/line_writer.ts";
 import { MAX_LINE_BYTES } from "../../src/sensor/line_reader.ts";
 import { MEMORY_LIMIT_BYTES } from "../../src/server/memory.ts";
 import { Folder } from "../helpers/files.ts";
-import { Guide } from "../helpers/guide.ts";
+import { guide, readme } from "../helpers/guide.ts";
 import { output } from "../helpers/process.ts";
 import { Program, programCommand } from "../helpers/program.ts";
 
-const README = await Guide.read("README.md");
-
 Deno.test("the README shows the text of --help", () => {
-  assertEquals(README.block("Usage: "), `${HELP}\n`);
+  assertEquals(readme.block("Usage: "), `${HELP}\n`);
 });
 
 Deno.test("the README shows the command that `deno task start` runs", () => {
   const { start } = project.tasks;
-  assertEquals(README.line("Task start "), `Task start ${start.command}`);
+  assertEquals(readme.line("Task start "), `Task start ${start.command}`);
 });
 
 Deno.test("the README names the Deno that CI uses", async () => {
   const ci = await Deno.readTextFile(".ci/run");
-  const readme = await Deno.readTextFile("README.md");
-  assertEquals(readme.match(/deno@([\d.]+)/)![1], ci.match(/newest=(.+)/)![1]);
+  assertEquals(readme.match(/deno@([\d.]+)/)[1], ci.match(/newest=(.+)/)![1]);
 });
 
 const MEMORY_LIMIT = `${MEMORY_LIMIT_BYTES / 1e6} MB`;
 
 /** What the documents say about limits. */
-const LIMITS: Record<string, string[]> = {
-  "README.md": [
+const LIMITS: [document: typeof guide, limits: string[]][] = [
+  [readme, [
     `${OLDEST_DENO} or newer`,
     `longer than ${MAX_LINE_BYTES / 2 ** 10} KiB`,
     `above ${MEMORY_LIMIT}`,
-  ],
-  ".board/README.md": [
+  ]],
+  [guide, [
     `${OLDEST_DENO} or newer`,
     `${CAPACITY_BYTES / 2 ** 20} MiB of lines`,
     `Above ${MEMORY_LIMIT}`,
-  ],
-};
+  ]],
+];
 
-for (const [file, limits] of Object.entries(LIMITS)) {
-  Deno.test(`${file} states the limits of the source`, async () => {
-    const text = (await Deno.readTextFile(file)).replace(/\s+/g, " ");
-    for (const limit of limits) assert(text.includes(limit), limit);
+for (const [{ file, text }, limits] of LIMITS) {
+  Deno.test(`${file} states the limits of the source`, () => {
+    const words = text.replace(/\s+/g, " ");
+    for (const limit of limits) assert(words.includes(limit), limit);
   });
 }
 
@@ -69,8 +66,8 @@ for (const [source, here, reading] of SENSORS) {
     const script = `localedef --no-archive -i de_DE -f UTF-8 ./${LC_ALL}`;
     await output("sh", ["-c", script], { cwd: place.path });
     const env = { LOCPATH: place.path, LC_ALL };
-    const command = README.block(source).replace(source, here)
-      .replace(/deno task start|\.\/datasensor/, SERVICE);
+    const command = readme.block(source).replace(source, here)
+      .replace("deno task start", SERVICE);
     const options = { killGroup: true, env };
     await using program = new Program("bash", ["-c", command], options);
     await program.waitUntilListening();

@@ -14,24 +14,22 @@ async function readVersion(cwd: string): Promise<string> {
   return (await output(Deno.execPath(), ["eval", code], options)).stdout.trim();
 }
 
-testUnless(
-  await missingCommand("git"),
-  "a version names the commit or, with uncommitted changes, the current time",
-  async () => {
-    using clone = await Folder.ofProject();
-    const copy = `${clone.path}/copy`; // which is no repository
-    const script = 'mkdir "$0" && cp -R deno.json deno.lock .tools "$0"';
-    await output("sh", ["-c", script, copy], { cwd: clone.path });
-    const commit = await clone.commit("2026-11-22T17:29:59+01:00");
-    const version = `${project.version}+20261122162959.${commit.slice(0, 7)}`;
-    assertEquals(await readVersion(clone.path), version);
-    assertEquals(await readVersion(copy), project.version);
+const test = testUnless.bind(null, await missingCommand("git"));
 
-    await Deno.writeTextFile(`${clone.path}/boards`, "board\n"); // is not built
-    assertEquals(await readVersion(clone.path), version);
-    await Deno.writeTextFile(`${clone.path}/.board/new`, "");
-    const changed = await readVersion(clone.path);
-    assertMatch(changed, /\+20\d{12}$/);
-    assert(changed > version);
-  },
-);
+test("a version names the commit or, with uncommitted changes, the current time", async () => {
+  using clone = await Folder.ofProject();
+  const copy = `${clone.path}/copy`; // which is no repository
+  const script = 'mkdir "$0" && cp -R deno.json deno.lock .tools "$0"';
+  await output("sh", ["-c", script, copy], { cwd: clone.path });
+  const commit = await clone.commit("2026-11-22T17:29:59+01:00");
+  const version = `${project.version}+20261122162959.${commit.slice(0, 7)}`;
+  assertEquals(await readVersion(clone.path), version);
+  assertEquals(await readVersion(copy), project.version);
+
+  await Deno.writeTextFile(`${clone.path}/boards`, "board\n"); // is not built
+  assertEquals(await readVersion(clone.path), version);
+  await Deno.writeTextFile(`${clone.path}/.board/new`, "");
+  const changed = await readVersion(clone.path);
+  assertMatch(changed, /\+20\d{12}$/);
+  assert(changed > version);
+});

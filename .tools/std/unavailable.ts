@@ -1,0 +1,3 @@
+// Stands in for a program whose packages are not available, which was already said.
+
+Deno.exit(1);
