@@ -56,9 +56,10 @@ async function sendReferences(port: number): Promise<void> {
 }
 
 const CLIENTS: Record<string, (port: number) => Promise<unknown>> = {
-  "empty frames of a GET": (port) => flood(port, "GET", ATTACK_MS, CONNECTIONS),
+  "empty frames of a GET": (port) =>
+    flood(port, "GET", AbortSignal.timeout(ATTACK_MS), CONNECTIONS),
   "empty frames of a POST": (port) =>
-    flood(port, "POST", ATTACK_MS, CONNECTIONS),
+    flood(port, "POST", AbortSignal.timeout(ATTACK_MS), CONNECTIONS),
   "references to the header table": (port) =>
     Promise.all(Array.from(
       { length: REFERRING_CONNECTIONS },

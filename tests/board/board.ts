@@ -1,7 +1,7 @@
 // An emulated ARM board, and the computer of its operator, who uses ssh.
 
 import { Folder } from "../helpers/files.ts";
-import { freePort } from "../helpers/network.ts";
+import { freePort, receive, send } from "../helpers/network.ts";
 import { type Output, output, Process } from "../helpers/process.ts";
 import { delay, waitFor } from "../helpers/wait.ts";
 import type { Release } from "./image.ts";
@@ -18,6 +18,9 @@ export interface BoardKind {
 
 /** How long a board may take to boot, in ms. Two at once take a minute. */
 const BOOT_TIMEOUT_MS = 300_000;
+
+/** How long a command may take, in ms. Two boards at once install for two minutes. */
+const COMMAND_TIMEOUT_MS = 300_000;
 
 /** How long a request may take, in ms. */
 const REQUEST_TIMEOUT_MS = 5_000;
@@ -60,7 +63,8 @@ export class Board implements AsyncDisposable {
       ...["-kernel", `${images}/vmlinuz-${kind.release}`],
       ...["-initrd", `${images}/initrd-${kind.release}`],
       ...["-append", parameters],
-      ...["-display", "none", "-monitor", "none", "-serial", "stdio"],
+      ...["-display", "none", "-serial", "stdio"],
+      ...["-monitor", `unix:${folder.path}/monitor,server=on,wait=off`],
       // Changes to its disk are lost when it is switched off
       "-drive",
       `file=${images}/disk-${kind.release}.ext4,format=raw,if=none,id=disk,snapshot=on`,
@@ -71,7 +75,7 @@ export class Board implements AsyncDisposable {
     ], { hasInput: true });
     await using stack = new AsyncDisposableStack();
     const board = stack.use(new Board(kind, folder, ports, machine));
-    await board.#connect();
+    await board.waitUntilUp();
     stack.move(); // the caller disposes of it
     return board;
   }
@@ -92,6 +96,12 @@ export class Board implements AsyncDisposable {
   }
 
   /** Waits until it accepts ssh and has started all units. */
+  async waitUntilUp(): Promise<void> {
+    await this.#connect();
+    await this.#ssh("systemctl is-system-running --wait");
+  }
+
+  /** Waits until it accepts ssh. */
   async #connect(): Promise<void> {
     const end = performance.now() + BOOT_TIMEOUT_MS;
     while ((await this.#ssh("true")).code !== 0) {
@@ -107,7 +117,6 @@ export class Board implements AsyncDisposable {
     this.#connection = new Process("ssh", ["-M", "-N", "BOARD"], { env });
     const socket = `${this.folder}/ssh.socket`;
     await waitFor(() => Deno.stat(socket).then(() => true, () => false));
-    await this.#ssh("systemctl is-system-running --wait");
   }
 
   /** The environment in which `ssh BOARD` leads to this board. */
@@ -119,10 +128,9 @@ export class Board implements AsyncDisposable {
   /** Runs a command on the operator's computer. Throws if it fails. */
   async runOnOperator(command: string): Promise<string> {
     const options = { cwd: this.folder, env: this.environment };
-    return stdoutOrThrow(
-      command,
-      await output("bash", ["-ec", command], options),
-    );
+    const args = ["-ec", command];
+    const result = await output("bash", args, options, COMMAND_TIMEOUT_MS);
+    return stdoutOrThrow(command, result);
   }
 
   /** Runs a command on the board. Throws if it fails. */
@@ -142,7 +150,8 @@ export class Board implements AsyncDisposable {
 
   async #ssh(command: string, ...flags: string[]): Promise<Output> {
     const env = this.environment;
-    return await output("ssh", [...flags, "BOARD", command], { env });
+    const args = [...flags, "BOARD", command];
+    return await output("ssh", args, { env }, COMMAND_TIMEOUT_MS);
   }
 
   /** Returns the output of a command, without the line feed at its end. */
@@ -152,6 +161,12 @@ export class Board implements AsyncDisposable {
 
   /** Reboots as an operator does, and waits until it is up again. */
   async reboot(): Promise<void> {
+    await this.restart();
+    await this.#ssh("systemctl is-system-running --wait");
+  }
+
+  /** Reboots as an operator does, and waits until it accepts ssh again. */
+  async restart(): Promise<void> {
     const before = await this.#bootId();
     await this.attempt("sudo systemctl reboot");
     await this.#connection!.waitForEnd(BOOT_TIMEOUT_MS); // it has gone down
@@ -159,6 +174,19 @@ export class Board implements AsyncDisposable {
     if (await this.#bootId() === before) {
       throw new Error("The board did not reboot");
     }
+  }
+
+  /** Cuts its power for a moment: it boots without having shut down. */
+  async cutPower(): Promise<void> {
+    await this.#connection?.[Symbol.asyncDispose]();
+    this.#connection = undefined;
+    // A killed ssh leaves its socket, with which no other one could share a connection
+    await Deno.remove(`${this.folder}/ssh.socket`).catch(() => {});
+    const path = `${this.folder}/monitor`;
+    using monitor = await Deno.connect({ transport: "unix", path });
+    await send(monitor, "system_reset\n");
+    // Its prompt comes before the command and after it
+    await receive(monitor, (text) => text.split("(qemu)").length > 2);
   }
 
   #bootId(): Promise<string> {

@@ -7,6 +7,7 @@ import { missingTerminal } from "../helpers/terminal.ts";
 import { ATTACKS } from "./attacks.ts";
 import { Board, type BoardKind } from "./board.ts";
 import { BY_HAND } from "./by_hand.ts";
+import { DAYS } from "./days.ts";
 import { getImages, missingImage } from "./image.ts";
 import { reset } from "./operations.ts";
 import { SENSOR } from "./sensor.ts";
@@ -37,7 +38,16 @@ export function followGuide(name: string, kind: BoardKind): void {
     await using board = await Board.boot(kind, await getImages());
     // The guide's commands run in a clone of the project
     await Deno.symlink(dist.path, `${board.folder}/dist`);
-    const all = [SERVICE, SENSOR, BY_HAND, ATTACKS, SOURCE, UPDATE, REMOVAL];
+    const all = [
+      SERVICE,
+      SENSOR,
+      BY_HAND,
+      ATTACKS,
+      SOURCE,
+      UPDATE,
+      DAYS,
+      REMOVAL,
+    ];
     for (const checks of all) {
       for (const [name, check] of Object.entries(checks)) {
         const ignore = checks === SOURCE && isWithoutDeno();

@@ -32,7 +32,7 @@ register_emulator() {
 
 install_debian() {
   local release=$1 root=$work/$1/root log=$work/$1.log
-  local packages=curl,dbus,iproute2,jq,openssh-server,procps,python3,sudo,systemd,systemd-sysv,udev
+  local packages=curl,dbus,iproute2,jq,openssh-server,procps,python3,sudo,systemd,systemd-sysv,tzdata,udev
   debootstrap --arch=arm64 --variant=minbase --include=$packages \
     "$release" "$root" >"$log" || { tail -20 "$log"; return 1; }
   rm -rf "$root"/var/{cache/apt,lib/apt/lists}/*

@@ -1,23 +1,20 @@
 // Operations that the checks share, which use the guide's commands.
 
-import { Guide } from "../helpers/guide.ts";
+import { guide } from "../helpers/guide.ts";
 import { delay, waitFor } from "../helpers/wait.ts";
 import type { Board } from "./board.ts";
 
 /** Checks by name. */
 export type Checks = Record<string, (board: Board) => Promise<void>>;
 
-/** The guide for operators. */
-export const guide = await Guide.read(".board/README.md");
-
-/** The README. */
-export const readme = await Guide.read("README.md");
-
 /** The settings. */
 const SETTINGS = "/etc/default/datasensor";
 
 /** The guide's command that applies the settings. */
 const APPLY = guide.block("sudo nano").split("\n")[1]!;
+
+/** The guide's command that writes a reading to the FIFO. */
+const WRITE = guide.match(/echo 21\.5 \| sudo tee \S+(?=`)/)[0];
 
 /** Waits for a condition, polling slowly to spare the board. */
 export async function waitOnBoard(
@@ -115,6 +112,11 @@ sudo chmod +x /usr/local/bin/editor`);
     guide.line(command).replace(command, `sudo systemctl edit ${unit}`),
   );
   await board.run(APPLY);
+}
+
+/** Writes a reading to the FIFO, with the guide's command. */
+export async function write(board: Board, reading: string): Promise<void> {
+  await board.run(WRITE.replace("21.5", reading));
 }
 
 /** Removes the drop-in of a unit, with the guide's commands. */

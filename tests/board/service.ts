@@ -7,6 +7,8 @@ import {
   assertMatch,
   assertNotEquals,
 } from "@std/assert";
+import { parseAccessLine } from "../helpers/access_line.ts";
+import { guide, readme } from "../helpers/guide.ts";
 import { HALF_BODY, send } from "../helpers/network.ts";
 import { Process } from "../helpers/process.ts";
 import type { Board } from "./board.ts";
@@ -14,14 +16,13 @@ import {
   type Checks,
   configure,
   edit,
-  guide,
   journal,
   keepSettings,
   property,
-  readme,
   restoreSettings,
   revert,
   waitOnBoard,
+  write,
 } from "./operations.ts";
 
 /** A command that asks over IPv6. */
@@ -31,7 +32,7 @@ const ASK_IPV6 = "curl -sS http://[::1]:5000/datasensor";
 const FLAGS = guide.block("FLAGS=--host ::");
 
 function countRequests(lines: string[]): number {
-  return lines.filter((line) => line.includes("HTTP/1.1")).length;
+  return lines.filter((line) => parseAccessLine(line)).length;
 }
 
 /** Asserts that flags stop the service permanently, and its status says why. */
@@ -59,7 +60,7 @@ export const SERVICE: Checks = {
   ) {
     await board.run("sudo groupdel plugdev"); // other systems do not have it
     await board.runOnOperator(readme.line("scp dist/datasensor_"));
-    await board.runOnOperator(readme.line("sudo apt install"));
+    await board.runOnOperator(readme.line("BOARD sudo apt install"));
     await board.waitForAnswer('200 "Sensor data"');
     for (const unit of ["datasensor", "datasensor-sensor"]) {
       assertEquals(await property(board, "UnitFileState", unit), "enabled");
@@ -85,8 +86,7 @@ ${rate} --threshold=60 datasensor-sensor`);
   ) {
     const limit = await property(board, "LimitNOFILE");
     assertMatch(readme.line("ulimit -n"), RegExp(`ulimit -n ${limit};`));
-    const guideText = await Deno.readTextFile(".board/README.md");
-    assertMatch(guideText, RegExp(`and ${limit} file\\s+descriptors`));
+    assertMatch(guide.text, RegExp(`and ${limit} file\\s+descriptors`));
     const answer = await board.read(guide.block("-p MemoryCurrent"));
     const isOn = board.kind.memoryController;
     assertMatch(answer, isOn ? /=\d+$/ : /=\[not set\]$/);
@@ -154,6 +154,20 @@ ${rate} --threshold=60 datasensor-sensor`);
     await assertStops(board, "--host 10.9.9.9", /10\.9\.9\.9/);
   },
 
+  async "systemctl start tells of an executable that cannot run"(board) {
+    const executable = "/usr/bin/datasensor";
+    await board.run(`sudo mv ${executable} executable
+sudo install -m 755 /dev/null ${executable}`);
+    const { code } = await board.attempt("sudo systemctl restart datasensor");
+    await waitOnBoard(async () =>
+      (await board.attempt(guide.block("systemctl status"))).stdout
+        .includes("203/EXEC")
+    );
+    await board.run(`sudo mv executable ${executable}`);
+    assertEquals(code, 1);
+    await board.waitForAnswer("200");
+  },
+
   async "the service is restarted until its port is free"(board) {
     await board.run(`sudo systemctl stop datasensor
 sudo systemd-run --unit=other /usr/bin/datasensor --message other`);
@@ -202,7 +216,7 @@ sudo systemd-run --unit=other /usr/bin/datasensor --message other`);
     await board.waitForAnswer("200");
   },
 
-  async "the guide's commands show the log, and its drop-in turns it off"(
+  async "the guide's commands show the log, and its drop-in keeps only warnings"(
     board,
   ) {
     const env = board.environment;
@@ -214,15 +228,22 @@ sudo systemd-run --unit=other /usr/bin/datasensor --message other`);
     });
     assertMatch(await board.run(guide.line("# size")), /take up .*M in the/);
 
-    await edit(board, guide.block("StandardOutput=null"));
-    await board.waitForAnswer("200");
+    await configure(board, "FLAGS=--stdin --json");
+    await edit(board, guide.block("LogLevelMax=notice"));
+    await board.waitForAnswer("503");
     const before = await journal(board);
-    await board.waitForAnswer("200");
+    await write(board, "oops");
+    await waitOnBoard(async () =>
+      (await board.run(guide.line("# warnings"))).includes("oops")
+    );
+    await board.waitForAnswer("503");
     const after = await journal(board);
     assertEquals(countRequests(after), countRequests(before));
     await revert(board);
-    await board.waitForAnswer("200");
+    await board.waitForAnswer("503");
     assert(countRequests(await journal(board)) > countRequests(after));
+    await restoreSettings(board);
+    await board.waitForAnswer("200");
   },
 
   async "only the addresses in IPAddressAllow= can connect"(board) {

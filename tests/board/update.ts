@@ -3,12 +3,12 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { make } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
+import { guide } from "../helpers/guide.ts";
 import { output } from "../helpers/process.ts";
 import type { Board } from "./board.ts";
 import {
   type Checks,
   configure,
-  guide,
   property,
   restoreSettings,
   waitForState,
@@ -18,7 +18,7 @@ import {
 const LATEST = "dist/datasensor_arm64.deb";
 
 /** The commands that install the packages, as `deno task package` prints them. */
-const commands = { older: "", newer: "" };
+export const commands = { older: "", newer: "" };
 
 /**
  * Makes the packages of a commit and of a later one, which changes a comment in the
@@ -53,7 +53,10 @@ export async function makePackages(into: string): Promise<string | undefined> {
 }
 
 /** Asserts that the board has the version that a command installs. */
-async function assertInstalled(board: Board, command: string): Promise<void> {
+export async function assertInstalled(
+  board: Board,
+  command: string,
+): Promise<void> {
   const [, version] = command.match(/datasensor_(\S+)_arm64/)!;
   const query = "dpkg-query -f '${Version}' -W datasensor";
   assertEquals(await board.read(query), version);
@@ -62,7 +65,7 @@ async function assertInstalled(board: Board, command: string): Promise<void> {
 }
 
 /** Installs a package with the guide's loop. */
-async function install(board: Board, command: string): Promise<void> {
+export async function install(board: Board, command: string): Promise<void> {
   const [file] = command.match(/\/\S+/)!;
   await Deno.writeTextFile(`${board.folder}/boards`, "BOARD\n");
   const loop = guide.block("--allow-downgrades").replace(LATEST, file);
@@ -136,7 +139,7 @@ export const REMOVAL: Checks = {
     await board.run(
       "grep 5.5 /etc/default/datasensor; ! systemctl cat datasensor",
     );
-    await board.runOnOperator(commands.newer);
+    await board.runOnOperator(commands.older); // which the bad days have installed
     await board.waitForAnswer("200 5.5");
   },
 
@@ -158,8 +161,7 @@ export const REMOVAL: Checks = {
     await board.runOnOperator(commands);
     await board.waitForAnswer('200 "Sensor data"');
     await configure(board, ...SETTINGS);
-    const [exclude] = (await Deno.readTextFile(".board/README.md"))
-      .match(/(?<=`)--exclude [^`]+/)!;
+    const [exclude] = guide.match(/(?<=`)--exclude [^`]+/);
     await board.runOnOperator(
       commands.replace("tar -xf", `tar ${exclude} -xf`),
     );

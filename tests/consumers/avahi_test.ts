@@ -40,10 +40,10 @@ testUnless(
     await missingMulticastNames() ?? await missingNamespaces(),
   "avahi.service announces the board, and the guide's commands find and read it",
   async () => {
-    const commands = await guideCommands("avahi-browse", {
+    const commands = guideCommands("avahi-browse", {
       "BOARD.local": "board.local",
     });
-    const install = await guideCommands("avahi.service", {
+    const install = guideCommands("avahi.service", {
       "sudo ": "",
       "/usr/share/doc/datasensor/examples": ".board",
     });

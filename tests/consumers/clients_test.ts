@@ -38,9 +38,7 @@ const CLIENTS: Client[] = [
 
 /** Runs the guide's command for a client, with nothing on standard input. */
 async function run(client: string, host: string): Promise<Output> {
-  const commands = await guideCommands("wget ", {
-    "BOARD:5000": host,
-  });
+  const commands = guideCommands("wget ", { "BOARD:5000": host });
   const command = commands.split("\n").find((line) =>
     line.startsWith(`${client} `)
   )!;

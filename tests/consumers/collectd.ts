@@ -1,7 +1,7 @@
 // collectd on a host named monitor, which reads the boards.
 
 import { assertEquals } from "@std/assert";
-import { copyExample, followGuide, type Values } from "./examples.ts";
+import { copyExample, runGuideCommands, type Values } from "./examples.ts";
 import type { Folder } from "../helpers/files.ts";
 import { missingCommand } from "../helpers/machine.ts";
 import { freePort, get } from "../helpers/network.ts";
@@ -26,7 +26,7 @@ export class Collectd extends Process {
   ): Promise<Collectd> {
     const port = freePort();
     const file = `${folder.path}/datasensor.conf`;
-    await followGuide(folder, "/collectd.conf.d/", {
+    await runGuideCommands(folder, "/collectd.conf.d/", {
       ".board/consumers/collectd.conf": //
         await copyExample(folder, example, { ...values, "9103": `${port}` }),
       "sudo tee /etc/collectd/collectd.conf.d/datasensor.conf": `tee ${file}`,

@@ -1,7 +1,7 @@
 // The examples of the operator's guide: its files and its commands.
 
 import type { Folder } from "../helpers/files.ts";
-import { Guide } from "../helpers/guide.ts";
+import { guide } from "../helpers/guide.ts";
 import { output } from "../helpers/process.ts";
 
 /** What replaces the placeholders of an example, by placeholder. */
@@ -46,20 +46,17 @@ export async function listBoards(folder: Folder, boards: string[]) {
  *
  * @throws {Error} If there is not exactly one.
  */
-export async function guideCommands(
-  text: string,
-  values: Values,
-): Promise<string> {
-  return fill((await Guide.read(".board/README.md")).block(text), values);
+export function guideCommands(text: string, values: Values): string {
+  return fill(guide.block(text), values);
 }
 
 /** Runs the guide's block of commands that contains a text, in a folder. */
-export async function followGuide(
+export async function runGuideCommands(
   folder: Folder,
   text: string,
   values: Values,
 ): Promise<void> {
-  const commands = await guideCommands(text, values);
+  const commands = guideCommands(text, values);
   const options = { cwd: folder.path };
   const { code, stderr } = await output("sh", ["-ec", commands], options);
   if (code !== 0) throw new Error(stderr);

@@ -2,7 +2,12 @@
 
 import { SimulatedBoard } from "./simulated_board.ts";
 import { Page } from "./browser.ts";
-import { missingCommand, testUnless } from "../helpers/machine.ts";
+import {
+  missingAddress,
+  missingCommand,
+  testUnless,
+} from "../helpers/machine.ts";
+import { Program } from "../helpers/program.ts";
 
 /** The page on the disk. */
 const FILE = `file://${await Deno.realPath(".board/consumers/graph.html")}`;
@@ -15,7 +20,7 @@ async function choose(page: Page, board: string): Promise<void> {
   });
   await page.waitForValue(
     "location.search",
-    `?board=${encodeURIComponent(board)}`,
+    `?${new URLSearchParams({ board })}`,
   );
 }
 
@@ -36,7 +41,8 @@ testUnless(
     await board.say("21.5");
     await using page = await Page.open(FILE);
     await choose(page, board.host);
-    await page.waitForValue(text("p, b"), ["0 s old", "21.5"]);
+    await page.waitForValue(text("b"), ["21.5"]);
+    await page.waitForValue(`/^[0-2] s old$/.test(${text("p")})`, true);
     await page.waitForValue("document.title", `21.5 – ${board.host}`);
     await board.becomeStale();
     await page.waitForValue(text("b"), ["–"]);
@@ -45,12 +51,12 @@ testUnless(
       true,
     );
     await board.say("-2");
-    await page.waitForValue(text("p, b"), ["0 s old", "-2"]);
+    await page.waitForValue(text("b"), ["-2"]);
     await page.waitForValue(text("small :nth-child(2)"), ["-2 to 21.5"]);
     await page.waitForValue(LINES, 2);
     await board.goDown();
     await page.waitForValue(text("p, b"), [
-      `${board.host} does not answer: is it up, with the flag --cors?`,
+      `${board.program.url} does not answer: is it up, with the flag --cors?`,
       "–",
     ]);
   },
@@ -100,5 +106,33 @@ testUnless(
     await using page = await Page.open(FILE);
     await choose(page, `127.0.0.1:${board.addr.port}`);
     await page.waitForValue(text("p, b"), ["42 s old", "21.5"]);
+  },
+);
+
+/** What a person types or pastes, and the URL of a board that is down. */
+const TYPED: [typed: string, url?: string][] = [
+  [" http://127.0.0.1:PORT/datasensor "],
+  ["LOCALHOST:PORT"],
+  ["[::1]:PORT/"],
+  ["HTTP://[::1]:PORT/datasensor?x"],
+  ["::1", "http://[::1]:5000/datasensor"],
+  ["http://2001:db8::7/", "http://[2001:db8::7]:5000/datasensor"],
+  ["https://localhost", "https://localhost/datasensor"],
+];
+
+testUnless(
+  missing ?? missingAddress("::1"),
+  "graph.html reads the URL that is typed or pasted, or says which one it tried",
+  async () => {
+    await using program = await Program.start(["--cors", "--host", "::"]);
+    await using page = await Page.open(FILE);
+    for (const [typed, url] of TYPED) {
+      await choose(page, typed.replace("PORT", `${program.port}`));
+      await page.waitForValue(text("p"), [
+        url
+          ? `${url} does not answer: is it up, with the flag --cors?`
+          : "Its age is unknown",
+      ]);
+    }
   },
 );

@@ -4,9 +4,11 @@
 import { assertEquals } from "@std/assert";
 import { SimulatedBoard } from "./simulated_board.ts";
 import { guideCommands } from "./examples.ts";
+import { guide } from "../helpers/guide.ts";
 import { testUnless } from "../helpers/machine.ts";
 import { get } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
+import { KEYS } from "./radio.ts";
 
 /** Prints what a sensor shows for the bodies of responses. */
 const EVALUATE = `
@@ -31,6 +33,13 @@ const CASES: [
   ["platform: rest", ["--json"], {}, "-21.5", "-21.5"],
   ["platform: rest", [], { "is number": "is string" }, "21.5", "21.5"],
   ["value_json.t }}", ["--json"], {}, '{"t":21.5,"h":40}', "21.5"],
+  [
+    "value_json.t }}",
+    ["--json"],
+    { "value_json.t": guide.line("Home Assistant: ").slice(16) },
+    `{"${KEYS[0]}":{"temperature_C":-3.5}}`,
+    "-3.5",
+  ],
 ];
 
 /** Returns the reason to skip a test if Python cannot evaluate the lines. */
@@ -54,7 +63,7 @@ for (const [block, flags, values, reading, shown] of CASES) {
       bodies.push(await read());
       await board.becomeStale();
       bodies.push(await read(), "");
-      const lines = await guideCommands(block, values);
+      const lines = guideCommands(block, values);
       const args = ["-c", EVALUATE, lines, ...bodies];
       const { stdout, stderr } = await output("python3", args);
       const none = "unavailable";

@@ -64,7 +64,7 @@ export class Loop extends Process {
       { mode: 0o755 },
     );
     const path = ".board/consumers/mosquitto.sh";
-    return new Loop(folder, await guideCommands(path, { [path]: copy }));
+    return new Loop(folder, guideCommands(path, { [path]: copy }));
   }
 
   private constructor(folder: Folder, command: string) {

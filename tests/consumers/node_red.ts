@@ -14,7 +14,7 @@ export class NodeRed extends Process {
     await listBoards(folder, boards);
     const flow = await copyExample(folder, "node-red.json", { ":5000": "" });
     const path = ".board/consumers/node-red.json";
-    const command = await guideCommands(path, { [path]: flow });
+    const command = guideCommands(path, { [path]: flow });
     return new NodeRed(folder, command.trim(), freePort());
   }
 

@@ -1,6 +1,6 @@
 // Node-RED runs the flow that reads the boards.
 
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { SimulatedBoard } from "./simulated_board.ts";
 import { Page } from "./browser.ts";
 import { NodeRed } from "./node_red.ts";
@@ -24,10 +24,12 @@ testUnless(
     const duration = performance.now() - start;
     assert(duration < 4000, `It took ${duration} ms`); // not after 5 s
     await board.becomeStale();
-    const before = (await board.log()).length;
+    const { length } = await board.requests();
     await nodeRed.inject();
-    const lines = await board.program.waitForLines(before + 2);
-    assertMatch(lines.at(-1)!, /"GET \/datasensor HTTP\/1.1" 503 -$/);
+    const { program } = board;
+    await program.waitFor(() => program.requests.length >= length + 2);
+    const { request, status } = program.requests.at(-1)!;
+    assertEquals([request, status], ["GET /datasensor", "503"]);
     await board.say("22");
     await nodeRed.waitFor(() => nodeRed.readings.includes("22")); // after 5 s
     await board.goDown();

@@ -1,7 +1,7 @@
 // Prometheus with the example.
 
 import { assertEquals } from "@std/assert";
-import { copyExample, followGuide, type Values } from "./examples.ts";
+import { copyExample, runGuideCommands, type Values } from "./examples.ts";
 import type { Folder } from "../helpers/files.ts";
 import { freePort, get } from "../helpers/network.ts";
 import { Process } from "../helpers/process.ts";
@@ -35,7 +35,7 @@ export class Prometheus extends Process {
       "127.0.0.1:9103": `127.0.0.1:${collectd}`,
       "127.0.0.1:9115": `127.0.0.1:${exporter}`,
     });
-    await followGuide(folder, "/etc/prometheus/boards.yml", {
+    await runGuideCommands(folder, "/etc/prometheus/boards.yml", {
       "sudo tee /etc/prometheus/": "tee ",
     });
     await copyExample(folder, "datasensor_rules.yml", rules);

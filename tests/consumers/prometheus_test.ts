@@ -11,9 +11,11 @@ import { Collectd, missingCollectd } from "./collectd.ts";
 import { copyExample, listBoards } from "./examples.ts";
 import { Prometheus } from "./prometheus.ts";
 import { Folder } from "../helpers/files.ts";
+import { guide } from "../helpers/guide.ts";
 import { missingCommand, testUnless } from "../helpers/machine.ts";
 import { freePort } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
+import { KEYS } from "./radio.ts";
 
 testUnless(
   await missingBlackboxExporter(),
@@ -98,6 +100,30 @@ testUnless(
     await prometheus.waitForValue(second.missing, undefined);
     await collectd.stop();
     await prometheus.waitForValue(collectdDown, 1);
+  },
+);
+
+testUnless(
+  await missingCollectd() ?? await missingCommand("prometheus"),
+  "collectd_json.conf and prometheus.yml provide a value of one radio sensor, as the guide says",
+  async () => {
+    using folder = await Folder.create();
+    await using board = await SimulatedBoard.start("--json");
+    await board.say(`{"${KEYS[0]}":{"temperature_C":-21.5},"x":{"t":1}}`);
+    await listBoards(folder, [board.host]);
+    const [key, label] = ["collectd_json.conf: ", "Prometheus: "]
+      .map((start) => guide.line(start).slice(start.length));
+    const values = { ":5000": "", "temperature_C": key! };
+    const options = { values };
+    const example = "collectd_json.conf";
+    await using collectd = await Collectd.start(folder, example, options);
+    await using prometheus = await Prometheus.start(
+      folder,
+      collectd.port,
+      freePort(),
+    );
+    const series = `collectd_curl_json_temperature{${label},instance="`;
+    await prometheus.waitForValue(`${series}${board.host}"}`, -21.5);
   },
 );
 

@@ -1,5 +1,6 @@
 // A board for the programs that read one. It can lose its sensor and go down.
 
+import type { AccessLine } from "../helpers/access_line.ts";
 import { Folder } from "../helpers/files.ts";
 import { get } from "../helpers/network.ts";
 import { output, Process } from "../helpers/process.ts";
@@ -62,14 +63,15 @@ export class SimulatedBoard implements AsyncDisposable {
     });
   }
 
-  /** Returns the log lines of all requests that were answered so far. */
-  async log(): Promise<string[]> {
+  /** Returns all requests that were answered so far, as logged. */
+  async requests(): Promise<AccessLine[]> {
     const { program } = this;
     const marker = `?${crypto.randomUUID()}`;
     await (await get(program.url + marker)).body?.cancel();
-    const find = () => program.lines.findIndex((line) => line.includes(marker));
+    const find = () =>
+      program.requests.findIndex(({ request }) => request.endsWith(marker));
     await program.waitFor(() => find() >= 0);
-    return program.lines.slice(0, find());
+    return program.requests.slice(0, find());
   }
 
   /** Stops the program, so that connections are refused. */
