@@ -68,10 +68,10 @@ async function serve(config: Config, process: typeof PROCESS): Promise<void> {
   // What a request passes, from the inside out
   let handler = createResource(sensor, responses);
   handler = withErrors(handler, responses, logger);
-  handler = withoutHeadBody(handler);
   handler = descriptors.withClosing(handler);
   handler = withAccessLog(handler, logger);
-  const server = new Server(config, withTarget(handler), descriptors, logger);
+  const application = withoutHeadBody(withTarget(handler));
+  const server = new Server(config, application, descriptors, logger);
   const uncaught = process.uncaughtErrorSignal();
   try {
     await server.run(AbortSignal.any([process.stopSignal(), uncaught]));

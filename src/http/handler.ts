@@ -6,6 +6,9 @@ import type { Responses } from "./responses.ts";
 /** Answers a request. A middleware takes a handler and returns a handler. */
 export type Handler = (request: Request, context: RequestContext) => Response;
 
+/** What Deno.serve tells about a request. */
+export type ServeInfo = Deno.ServeHandlerInfo<Deno.NetAddr>;
+
 /** What is known of a request besides the request itself. */
 export interface RequestContext {
   readonly client: string; // its IP address
@@ -59,13 +62,18 @@ export function withErrors(
   };
 }
 
-/** Wraps a handler: omits the body for HEAD, which Deno.serve sends over HTTP/2. */
-export function withoutHeadBody(handler: Handler): Handler {
-  return (request, context) => {
-    const response = handler(request, context);
-    if (request.method !== "HEAD") return response;
-    // Over HTTP/1, which has a Host field, these versions would say: Content-Length: 0
-    const isKept = DENO_WITH_LENGTH_0 && request.headers.has("host");
-    return isKept ? response : new Response(null, response);
+/** Wraps all handlers: omits the body for HEAD, which Deno.serve sends over HTTP/2. */
+export const withoutHeadBody =
+  (handler: (request: Request, info: ServeInfo) => Response) =>
+  (request: Request, info: ServeInfo) => {
+    const response = handler(request, info);
+    return request.method === "HEAD" ? omitBody(request, response) : response;
   };
+
+async function omitBody({ headers }: Request, response: Response) {
+  // Over HTTP/1, which has a Host field, these versions would say: Content-Length: 0
+  if (DENO_WITH_LENGTH_0 && headers.has("host")) return response;
+  const { length } = await response.bytes();
+  response.headers.set("content-length", `${length}`);
+  return new Response(null, response);
 }

@@ -1,4 +1,4 @@
-import type { Handler } from "./handler.ts";
+import type { Handler, ServeInfo } from "./handler.ts";
 import { memoizeLast } from "./memoize_last.ts";
 
 /**
@@ -16,8 +16,10 @@ const AUTHORITY =
 
 /** Wraps a handler: adds the target to what it knows of a request. */
 export const withTarget =
-  (handler: Handler) => (request: Request, client: string) =>
-    handler(request, { client, target: requestTarget(request) });
+  (handler: Handler) => (request: Request, { remoteAddr }: ServeInfo) => {
+    const target = requestTarget(request);
+    return handler(request, { client: remoteAddr.hostname, target });
+  };
 
 /**
  * Returns the path and query of a request's target (RFC 9112, section 3.2), or

@@ -26,20 +26,13 @@ export type Responses = ReturnType<typeof createResponses>;
 export function createResponses(cors: boolean) {
   const common = { ...COMMON, ...cors && CORS };
 
-  type Fields = Record<string, string>;
-  const create = (status: number, text: string, fields: Fields) => {
-    // Deno would copy a string for each response; clones share these bytes
-    const body = new TextEncoder().encode(text);
-    const length = { "content-length": `${body.length}` }; // for HEAD
-    const headers = { ...common, ...fields, ...length };
-    return new Response(body, { status, headers });
-  };
-
   const encode = memoizeLast(({ json, time }: Reading) => {
     const type = { "content-type": "application/json" };
-    if (time === undefined) return create(200, json, type);
-    const date = new Date(time - DATE_LAG_MS); // so that it is not later than Date
-    return create(200, json, { ...type, "last-modified": date.toUTCString() });
+    const date = time !== undefined && new Date(time - DATE_LAG_MS);
+    const modified = date && { "last-modified": date.toUTCString() };
+    const headers = { ...common, ...type, ...modified };
+    // Deno would copy a string for each response; clones share these bytes
+    return new Response(new TextEncoder().encode(json), { headers });
   });
 
   return {
@@ -58,7 +51,8 @@ export function createResponses(cors: boolean) {
       const body = { type: "about:blank", title, status, detail };
       const type = { "content-type": "application/problem+json" };
       const allow = status === 405 && { allow: METHODS }; // RFC 9110, 15.5.6
-      return create(status, JSON.stringify(body), { ...type, ...allow });
+      const headers = { ...common, ...type, ...allow };
+      return Response.json(body, { status, headers });
     },
   };
 }

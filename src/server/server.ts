@@ -18,7 +18,7 @@ export class Server {
 
   constructor(
     private readonly config: Config,
-    private readonly handler: (request: Request, client: string) => Response,
+    private readonly handler: Deno.ServeHandler<Deno.NetAddr>,
     private readonly descriptors: Descriptors,
     private readonly logger: Logger,
     private readonly runtime = RUNTIME,
@@ -63,8 +63,7 @@ export class Server {
   #open(address: Pick<Config, "hostname" | "port">, tcpBacklog?: number) {
     return listen(address, {
       tcpBacklog,
-      handler: (request, { remoteAddr }) =>
-        this.handler(request, remoteAddr.hostname),
+      handler: this.handler,
       onError: (error) => { // Deno itself would write to standard error
         this.logger.error(`The request could not be answered: ${error}`);
         return new Response(null, { status: 500 });

@@ -14,6 +14,12 @@ export const LAST_GET = `${HALF_HEADER}Connection: close\r\n\r\n`;
 export const HALF_BODY = "POST /datasensor HTTP/1.1\r\nHost: board\r\n" +
   "Content-Length: 9\r\n\r\n{";
 
+/** What Deno.serve tells a handler about a client. */
+export const CLIENT = {
+  remoteAddr: { transport: "tcp", hostname: "192.0.2.7", port: 5001 },
+  completed: Promise.resolve(),
+} as const;
+
 /** Fetches with a time-out. */
 export function get(
   url: string,

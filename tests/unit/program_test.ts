@@ -5,6 +5,7 @@ import { HELP, VERSION } from "../../src/process/command_line.ts";
 import { type PROCESS, runProgram } from "../../src/program.ts";
 import { ListenError } from "../../src/server/listener.ts";
 import { parseAccessLine } from "../helpers/access_line.ts";
+import { CLIENT } from "../helpers/network.ts";
 import { delay, waitFor, within } from "../helpers/wait.ts";
 
 type ServerArguments = ConstructorParameters<typeof PROCESS.Server>;
@@ -161,10 +162,9 @@ class FailingRequest extends Request {
 }
 
 Deno.test("runProgram() answers 500 if the resource fails, and logs the request and the stack", async () => {
-  const serve: Serve = ({ handler }) => {
+  const serve: Serve = async ({ handler }) => {
     const request = new FailingRequest("http://board/datasensor");
-    assertEquals(handler(request, "192.0.2.7").status, 500);
-    return Promise.resolve();
+    assertEquals((await handler(request, CLIENT)).status, 500);
   };
   const [code, log] = await run([], { serve });
   assertEquals(code, 0);
@@ -217,9 +217,9 @@ for (const [args, body, origin = null] of SERVED) {
     const serve: Serve = async ({ config: { hostname, port }, handler }) => {
       assertEquals([hostname, port], ["::1", 8000]);
       const request = new Request("http://board/datasensor?x=1");
-      const send = () => handler(request, "192.0.2.7");
-      await waitFor(() => send().ok); // for the input
-      const response = send();
+      const send = async () => await handler(request, CLIENT);
+      await waitFor(async () => (await send()).ok); // for the input
+      const response = await send();
       const field = response.headers.get("access-control-allow-origin");
       assertEquals([await response.text(), field], [body, origin]);
     };

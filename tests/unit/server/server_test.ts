@@ -1,5 +1,4 @@
-// The server's failures, memory and stop, with a simulated system: what clients, the
-// operator and the port see.
+// The server with a simulated system: what clients, the operator and the port see.
 
 import { assert, assertEquals } from "@std/assert";
 import type { Logger } from "@std/log/logger";
@@ -7,12 +6,9 @@ import { DEFAULTS } from "../../../src/config.ts";
 import { Descriptors } from "../../../src/server/descriptors.ts";
 import type { Runtime } from "../../../src/server/runtime.ts";
 import { Server } from "../../../src/server/server.ts";
+import { CLIENT } from "../../helpers/network.ts";
 
 const EMFILE = new Error("Too many open files (os error 24)");
-const INFO = {
-  remoteAddr: { transport: "tcp", hostname: "192.0.2.7", port: 5001 },
-  completed: Promise.resolve(),
-} as const;
 
 type ServeOptions = Deno.ServeTcpOptions & Deno.ServeInit<Deno.NetAddr>;
 
@@ -43,7 +39,7 @@ class System {
     const handler = descriptors.withClosing(() => new Response());
     const server = new Server(
       { ...DEFAULTS, hostname: "localhost", port: 0 },
-      (request, client) => handler(request, { client, target: "/" }),
+      (request) => handler(request, { client: "", target: "/" }),
       descriptors,
       logger,
       system.#runtime as unknown as Runtime,
@@ -118,7 +114,7 @@ class System {
   /** Sends a request, and returns what happens to its connection. */
   request(): string | null {
     const request = new Request("http://board/datasensor");
-    const response = this.options.handler(request, INFO) as Response;
+    const response = this.options.handler(request, CLIENT) as Response;
     return response.headers.get("connection");
   }
 
