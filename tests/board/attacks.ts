@@ -33,7 +33,7 @@ const RELEASE_LIMIT_MS = 30_000;
 const RECOVERY_LIMIT_MS = 90_000;
 
 /** How long an attack takes, in ms. */
-const ATTACK_MS = 15_000;
+const ATTACK_MS = 8_000;
 
 /** Connections that send empty frames: more would outrun the emulated processor. */
 const CONNECTIONS = 2;

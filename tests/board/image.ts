@@ -24,10 +24,11 @@ const KERNELS: Record<Release, string[]> = {
 /** The commands that make and boot an image. */
 const COMMANDS = [
   "apt-cache",
+  "arch-test",
   "cpio",
-  "debootstrap",
   "depmod",
   "mke2fs",
+  "mmdebstrap",
   "qemu-aarch64-static",
   "qemu-system-aarch64",
 ];

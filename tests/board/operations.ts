@@ -131,7 +131,9 @@ export async function revert(
 /** Restores the service after a failed check. */
 export async function reset(board: Board): Promise<void> {
   await board.attempt(
-    `sudo systemctl revert datasensor datasensor-sensor
+    `sudo mount -o remount,rw /
+sudo rm -f /full /rest
+sudo systemctl revert datasensor datasensor-sensor
 sudo cp installed ${SETTINGS}
 sudo systemctl restart datasensor`,
   );

@@ -7,4 +7,5 @@ followGuide("with Debian 12, pages of 4 KB and the memory controller", {
   cpu: "cortex-a72",
   pages: "4 KB",
   memoryController: true,
+  skips: /cannot run$|port is free$|--host 127|without apt/,
 });

@@ -52,14 +52,20 @@ export async function makePackages(into: string): Promise<string | undefined> {
   }
 }
 
+/** Returns which of the packages the board has. */
+export async function installed(board: Board): Promise<keyof typeof commands> {
+  const query = "dpkg-query -f '${Version}' -W datasensor";
+  const version = await board.read(query);
+  return commands.older.includes(version) ? "older" : "newer";
+}
+
 /** Asserts that the board has the version that a command installs. */
 export async function assertInstalled(
   board: Board,
   command: string,
 ): Promise<void> {
+  assertEquals(commands[await installed(board)], command);
   const [, version] = command.match(/datasensor_(\S+)_arm64/)!;
-  const query = "dpkg-query -f '${Version}' -W datasensor";
-  assertEquals(await board.read(query), version);
   const printed = await board.read("datasensor --version");
   assertEquals(printed.split(" ")[1], version);
 }
@@ -134,12 +140,13 @@ export const UPDATE: Checks = {
 export const REMOVAL: Checks = {
   async "a removal keeps the settings"(board) {
     await configure(board, ...SETTINGS);
+    const command = commands[await installed(board)];
     await board.run(guide.line("apt-get purge").replace("purge", "remove -y"));
     assertEquals(await board.answer(), "no answer");
     await board.run(
       "grep 5.5 /etc/default/datasensor; ! systemctl cat datasensor",
     );
-    await board.runOnOperator(commands.older); // which the bad days have installed
+    await board.runOnOperator(command);
     await board.waitForAnswer("200 5.5");
   },
 
