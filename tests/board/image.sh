@@ -116,7 +116,7 @@ for board in "$@"; do
   echo "Unpacking ${board#*=}"
   install_kernel "${board%%=*}" "${board#*=}"
 done
-echo "Installing Debian for arm64: ${*%%=*}, which takes about six minutes"
+echo "Installing Debian for arm64: ${*%%=*}, which takes about eight minutes"
 register_emulator
 installations=()
 for board in "$@"; do
