@@ -31,7 +31,10 @@ async function burst(crowd: Crowd, count: number): Promise<void> {
   await Promise.all(Array.from({ length: count }, () => ask(crowd)));
 }
 
-/** Holds idle connections, reconnects when one is closed, and asks 20 times. */
+/**
+ * Holds idle connections, reconnects when one is closed, and asks until four requests
+ * are answered, but at most 60 times.
+ */
 async function hold(crowd: Crowd, count: number): Promise<void> {
   for (let holder = 0; holder < count; holder++) {
     (async () => {
@@ -45,7 +48,7 @@ async function hold(crowd: Crowd, count: number): Promise<void> {
       }
     })();
   }
-  for (let client = 0; client < 20; client++) {
+  for (let client = 0; client < 60 && crowd.answered < 4; client++) {
     await delay(300);
     await ask(crowd);
   }

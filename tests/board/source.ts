@@ -91,9 +91,9 @@ ssh BOARD 'sudo mkdir ${FOLDER} && sudo tar -xz --no-same-owner -C ${FOLDER}'`);
   ) {
     const limit = Number(await property(board, "LimitNOFILE"));
     const { answered } = await meet(board, "hold", limit + 10);
-    // A PC answers all 20. Holders that reconnect keep an emulated processor busy: 9
-    // to 14 were seen. Without the wait before connections are closed, none is
-    assert(answered >= 4, `Only ${answered} of 20 are answered`);
+    // Holders that reconnect keep an emulated processor busy: 3 to 14 of 20 clients were
+    // answered, on a PC all. Without the wait before connections are closed, none is
+    assertEquals(answered, 4);
   },
 
   async "the service survives 950 clients at once, three times"(board) {
