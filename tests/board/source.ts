@@ -47,10 +47,9 @@ async function runSource(board: Board): Promise<void> {
 /** Runs a crowd of clients on the board. */
 async function meet(board: Board, how: string, count: number): Promise<Crowd> {
   await runSource(board);
-  // The service comes before the crowd, with which it shares the processor
   const crowd = JSON.parse(
     await board.run(
-      `nice ${FOLDER}/deno run --quiet --no-config --no-lock --allow-net=127.0.0.1 \
+      `${FOLDER}/deno run --quiet --no-config --no-lock --allow-net=127.0.0.1 \
 ${FOLDER}/tests/board/crowd.ts ${how} ${count}`,
     ),
   );
