@@ -62,7 +62,7 @@ export function withErrors(
   };
 }
 
-/** Wraps all handlers: omits the body for HEAD, which Deno.serve sends over HTTP/2. */
+/** Wraps the chain: omits the body for HEAD, which Deno.serve sends over HTTP/2. */
 export const withoutHeadBody =
   (handler: (request: Request, info: ServeInfo) => Response) =>
   (request: Request, info: ServeInfo) => {

@@ -14,7 +14,7 @@ export interface BoardKind {
   pages: "4 KB" | "16 KB";
   /** Whether the kernel can limit the memory of a unit. */
   memoryController: boolean;
-  /** Long checks that only the other board runs, since they depend on no board. */
+  /** Long checks that only the other board runs: both would show the same. */
   skips: RegExp;
 }
 
