@@ -62,11 +62,22 @@ Include "${file}"
     }).catch((error) => assertEquals(metrics, expected.join("\n"), error));
   }
 
+  /** Returns what it exports, without time stamps. */
   async metrics(): Promise<string> {
+    const lines = await this.#lines();
+    return lines.map((line) => line.replace(/ \d+$/, "")).join("\n");
+  }
+
+  /** Returns the time stamps of what it exports, in ms since 1970. */
+  async times(): Promise<number[]> {
+    const lines = await this.#lines();
+    return lines.map((line) => Number(line.match(/ (\d+)$/)![1]));
+  }
+
+  async #lines(): Promise<string[]> {
     const response = await get(`http://127.0.0.1:${this.port}/metrics`)
       .catch(() => undefined); // it does not listen yet
-    const lines = await response?.text() ?? "";
-    return lines.split("\n").filter((line) => /^\w/.test(line))
-      .map((line) => line.replace(/ \d+$/, "")).join("\n");
+    const text = await response?.text() ?? "";
+    return text.split("\n").filter((line) => /^\w/.test(line));
   }
 }

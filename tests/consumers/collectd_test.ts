@@ -7,6 +7,7 @@ import { listBoards } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
 import { testUnless } from "../helpers/machine.ts";
 import { freePort } from "../helpers/network.ts";
+import { Program } from "../helpers/program.ts";
 
 const GAUGE = (board: string) =>
   `collectd_curl_gauge{curl="${board}",type="datasensor",instance="monitor"}`;
@@ -74,6 +75,28 @@ for (const [example, flags, first, second, metric, whenStale] of CASES) {
       await collectd.waitForMetrics(`${metric(other.host)} -21.5`);
       await other.say(second);
       await collectd.waitForMetrics(`${metric(other.host)} 22`);
+    },
+  );
+}
+
+for (const [example, flags, reading] of CASES) {
+  testUnless(
+    await missingCollectd(),
+    `${example} with [${flags}] exports when collectd read the board, not when the sensor measured`,
+    async () => {
+      using folder = await Folder.create();
+      const args = ["--stdin", ...flags];
+      const options = { hasInput: true };
+      await using program = await Program.start(args, options);
+      await program.write(`${reading}\n`);
+      await listBoards(folder, [`127.0.0.1:${program.port}`]);
+      await using collectd = await Collectd.start(folder, example);
+      let first: number | undefined;
+      await collectd.waitFor(async () => {
+        const [time] = await collectd.times();
+        first ??= time;
+        return first !== undefined && time! > first;
+      });
     },
   );
 }

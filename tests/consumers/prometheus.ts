@@ -21,14 +21,19 @@ export class Prometheus extends Process {
    *
    * @param collectd The port of collectd.
    * @param exporter The port of blackbox_exporter.
-   * @param interval How often it scrapes and evaluates.
+   * @param interval How often it scrapes.
+   * @param evaluation How often it evaluates the rules.
    * @param rules What replaces placeholders in its rules.
    */
   static async start(
     folder: Folder,
     collectd: number,
     exporter: number,
-    { interval = "500ms", rules = { "for: 30s": "for: 0s" } as Values } = {},
+    {
+      interval = "500ms",
+      evaluation = "500ms",
+      rules = { "for: 30s": "for: 0s" } as Values,
+    } = {},
   ): Promise<Prometheus> {
     const path = await copyExample(folder, "prometheus.yml", {
       ":5000": "", // the list has their ports
@@ -40,7 +45,7 @@ export class Prometheus extends Process {
     });
     await copyExample(folder, "datasensor_rules.yml", rules);
     const global =
-      `global: {scrape_interval: ${interval}, evaluation_interval: ${interval}}\n`;
+      `global: {scrape_interval: ${interval}, evaluation_interval: ${evaluation}}\n`;
     const example = await Deno.readTextFile(path);
     await Deno.writeTextFile(path, global + example);
     const prometheus = new Prometheus(folder, path, freePort());
@@ -59,6 +64,21 @@ export class Prometheus extends Process {
 
   /** Evaluates an expression. */
   async evaluate(query: string): Promise<Sample[]> {
+    return await this.#query(query);
+  }
+
+  /** Returns the samples of the last minute of the only series of a selector. */
+  async lastMinute(
+    selector: string,
+  ): Promise<{ time: number; value: number }[]> {
+    const series: { values: Sample["value"][] }[] = //
+      await this.#query(`${selector}[1m]`);
+    const samples = series.flatMap(({ values }) => values);
+    return samples.map(([time, value]) => ({ time, value: Number(value) }));
+  }
+
+  // deno-lint-ignore no-explicit-any -- each kind of query has its own type
+  async #query(query: string): Promise<any> {
     const parameters = new URLSearchParams({ query });
     const response = await get(`${this.#origin}/api/v1/query?${parameters}`);
     return (await response.json()).data.result;
