@@ -1,0 +1,120 @@
+// The scripts that dpkg runs when the package is installed, updated or removed, with
+// programs that stand in for systemd's. tests/board installs and removes the package.
+
+import { assertEquals } from "@std/assert";
+import { Folder } from "../helpers/files.ts";
+import { output } from "../helpers/process.ts";
+
+const FAKE = `#!/bin/sh
+echo "$(basename "$0") $*" >>"$CALLS"
+exit "$STATUS"
+`;
+const COMMANDS = [
+  "deb-systemd-helper",
+  "deb-systemd-invoke",
+  "systemctl",
+  "systemd-sysusers",
+];
+
+/** Runs a script as dpkg does. Returns what it printed and which commands it ran. */
+async function runScript(
+  call: string,
+  { hasSystemd = true, status = 0, env = {} } = {},
+) {
+  using folder = await Folder.create();
+  const [name, ...args] = call.split(" ");
+  for (const command of COMMANDS) {
+    const file = `${folder.path}/${command}`;
+    await Deno.writeTextFile(file, FAKE, { mode: 0o755 });
+  }
+  const script = await Deno.readTextFile(`.board/package/DEBIAN/${name}`);
+  const running = hasSystemd ? folder.path : `${folder.path}/none`;
+  const here = script.replaceAll("/run/systemd/system", running);
+  const CALLS = `${folder.path}/calls`;
+  await Deno.writeTextFile(CALLS, "");
+  const { code, stdout, stderr } = await output("sh", [
+    "-c",
+    `PATH=${folder.path}:$PATH; ${here}`,
+    name!,
+    ...args,
+  ], { env: { CALLS, STATUS: `${status}`, ...env } });
+  const calls = (await Deno.readTextFile(CALLS)).trimEnd().split("\n");
+  return { code, printed: stdout + stderr, calls };
+}
+
+const UNITS = ["datasensor.service", "datasensor-sensor.service"];
+const ENABLE = UNITS.flatMap((unit) => [
+  `deb-systemd-helper --quiet was-enabled ${unit}`,
+  `deb-systemd-helper enable ${unit}`,
+]);
+const KEEP_DISABLED = UNITS.flatMap((unit) => [
+  `deb-systemd-helper --quiet was-enabled ${unit}`,
+  `deb-systemd-helper update-state ${unit}`,
+]);
+const RELOAD = "systemctl --system daemon-reload";
+const GROUPS = "systemd-sysusers datasensor.conf";
+const START = "deb-systemd-invoke start datasensor.service";
+const RESTART =
+  "deb-systemd-invoke restart datasensor.socket datasensor.service";
+const STOP =
+  "deb-systemd-invoke stop datasensor-sensor.service datasensor.service datasensor.socket";
+const FORGET =
+  "deb-systemd-helper purge datasensor.service datasensor-sensor.service";
+const NOTHING = [""];
+
+/** How dpkg calls a script, and what that runs if each command succeeds or fails. */
+const CALLS: [call: string, onSuccess: string[], onFailure?: string[]][] = [
+  [
+    "postinst configure",
+    [...ENABLE, GROUPS, RELOAD, START],
+    [...KEEP_DISABLED, GROUPS, RELOAD, START],
+  ],
+  [
+    "postinst configure 1.0.0",
+    [...ENABLE, GROUPS, RELOAD, RESTART],
+    [...KEEP_DISABLED, GROUPS, RELOAD, RESTART],
+  ],
+  ["postinst triggered", NOTHING],
+  ["prerm upgrade 1.0.1", NOTHING],
+  ["prerm remove", [STOP]],
+  ["postrm upgrade 1.0.1", NOTHING],
+  ["postrm remove", [RELOAD]],
+  ["postrm purge", [FORGET]],
+];
+
+for (const [call, onSuccess, onFailure = onSuccess] of CALLS) {
+  Deno.test(`${call} succeeds, whether systemd obeys or not`, async () => {
+    const done = { code: 0, printed: "" };
+    assertEquals(await runScript(call), { ...done, calls: onSuccess });
+    const failed = await runScript(call, { status: 1 });
+    assertEquals(failed, { ...done, calls: onFailure });
+  });
+}
+
+Deno.test(
+  "without systemd, postinst says that the service is not started",
+  async () => {
+    const { code, printed, calls } = await runScript("postinst configure", {
+      hasSystemd: false,
+    });
+    assertEquals([code, calls], [0, ENABLE]);
+    assertEquals(
+      printed,
+      "datasensor is not started: it needs systemd, which is not running here\n",
+    );
+  },
+);
+
+Deno.test(
+  "the scripts leave this machine's units alone while they change another root",
+  async () => {
+    const env = { DPKG_ROOT: "/mnt" };
+    for (const call of ["prerm remove", "postrm remove"]) {
+      assertEquals((await runScript(call, { env })).calls, NOTHING);
+    }
+    assertEquals(
+      (await runScript("postinst configure", { env })).calls,
+      ENABLE,
+    );
+  },
+);
