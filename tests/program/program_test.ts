@@ -48,3 +48,24 @@ Deno.test("the program exits with 1 and the reason if the port is in use", async
   assertEquals([other.code, other.stdout], [1, ""]);
   assertMatch(other.stderr, /port \d+: another program uses the port\n.*\n$/);
 });
+
+Deno.test("the program retries with --journal while the port is in use, and answers once it is free", async () => {
+  const other = await Program.start();
+  const args = ["--port", `${other.port}`, "--journal"];
+  await using program = new Program(...programCommand(args));
+  await program.waitFor(() => program.stdout.includes("\n"));
+  await using stopped = new Program(...programCommand(args));
+  await stopped.waitFor(() => stopped.stdout.includes("\n"));
+  assertEquals((await stopped.stop()).code, 0);
+  assertEquals((await other.stop()).code, 0);
+  await program.waitUntilListening();
+  await program.waitForAnswer();
+  const [warning, end, ...report] = program.stdout.split("\n");
+  assertMatch(
+    warning!,
+    /^<4>WARN Cannot listen .*: another program .* --port$/,
+  );
+  assertMatch(end!, /^<4>WARN Listening after \d+\.\d s$/);
+  assertEquals(report[0], " * Debug mode: on");
+  assertEquals([stopped.stdout, stopped.stderr], [`${warning}\n`, ""]);
+});

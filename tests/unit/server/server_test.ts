@@ -1,6 +1,6 @@
 // The server with a simulated system: what clients, the operator and the port see.
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Logger } from "@std/log/logger";
 import { DEFAULTS } from "../../../src/config.ts";
 import { Descriptors } from "../../../src/server/descriptors.ts";
@@ -15,11 +15,13 @@ type ServeOptions = Deno.ServeTcpOptions & Deno.ServeInit<Deno.NetAddr>;
 /** A system with a server, its port and a clock. */
 class System {
   readonly log: string[] = [];
+  readonly reported: string[] = []; // at the start
   /** What happens to clients that connect: how long, in ms, so far. */
   readonly clients = { answered: 0, waiting: 0, refused: 0 };
   megabytes = 60;
   isPortTaken = false;
   canHoldPort = true;
+  journal = false;
   options!: ServeOptions; // of the last Deno.serve
   connections = 0;
   isRunning = true;
@@ -32,23 +34,30 @@ class System {
   /** Starts a server with ten connections. */
   static async start(init: Partial<System> = {}): Promise<System> {
     const system = Object.assign(new System(), init);
-    const write = (line: string) => system.log.push(line);
-    const log = { info() {}, warn: write, error: write, debug: write };
-    const logger = log as unknown as Logger;
-    const descriptors = new Descriptors(logger, system.#runtime.now);
-    const handler = descriptors.withClosing(() => new Response());
-    const server = new Server(
-      { ...DEFAULTS, hostname: "localhost", port: 0 },
-      (request) => handler(request, { client: "", target: "/" }),
-      descriptors,
-      logger,
-      system.#runtime as unknown as Runtime,
-    );
-    server.run(system.stopper.signal).then(() => system.isRunning = false);
+    system.run().then(() => system.isRunning = false);
     assertEquals(system.options.port, 0);
     system.connections = 10;
     await system.pass(0);
     return system;
+  }
+
+  /** Runs a server until it is stopped, or cannot start. */
+  run(): Promise<void> {
+    const write = (line: string) => this.log.push(line);
+    const report = (line: string) => this.reported.push(line);
+    const log = { info: report, warn: write, error: write, debug: write };
+    const logger = log as unknown as Logger;
+    const descriptors = new Descriptors(logger, this.#runtime.now);
+    const handler = descriptors.withClosing(() => new Response());
+    const { journal } = this;
+    const server = new Server(
+      { ...DEFAULTS, hostname: "localhost", port: 0, journal },
+      (request) => handler(request, { client: "", target: "/" }),
+      descriptors,
+      logger,
+      this.#runtime as unknown as Runtime,
+    );
+    return server.run(this.stopper.signal);
   }
 
   #runtime = {
@@ -133,8 +142,9 @@ const closed = (reason: string | Error) =>
 const CLOSED = closed(EMFILE);
 const CLOSING = "Connections are no longer kept alive";
 const KEEPING = "Connections are kept alive again";
+const REMEDY = "Stop that program, or choose another port with --port";
 const TAKEN =
-  'Cannot listen on "127.0.0.1", port 5000: another program uses the port';
+  `Cannot listen on "127.0.0.1", port 5000: another program uses the port. ${REMEDY}`;
 const TOO_LARGE = closed("Error: Too much memory in use");
 
 for (const canHoldPort of [true, false]) {
@@ -159,11 +169,43 @@ Deno.test("Server logs why it cannot listen once a minute, and when it can again
     system.isPortTaken = false;
     await system.pass(1000);
   }
-  const [again, ...others] = system.log.filter((line) => /again/.test(line));
-  assert(/^Listening again after 130\.\d s$/.test(again!), again);
-  assertEquals(others, [again]);
-  const outage = [CLOSED, TAKEN, TAKEN, TAKEN, again!];
+  const [end, ...others] = system.log.filter((line) => /^List/.test(line));
+  assert(/^Listening after 130\.\d s$/.test(end!), end);
+  assertEquals(others, [end]);
+  const outage = [CLOSED, TAKEN, TAKEN, TAKEN, end!];
   system.assertServes(...outage.toSpliced(1, 0, CLOSING), ...outage);
+});
+
+const START_TAKEN =
+  'Cannot listen on "localhost", port 0: another program uses the port';
+
+Deno.test("Server throws at the start if it cannot listen, but with --journal it retries, logging why once a minute", async () => {
+  const init = { isPortTaken: true, journal: true };
+  const system = Object.assign(new System(), init);
+  system.run();
+  await system.pass(130_000);
+  const warning = `${START_TAKEN}. ${REMEDY}`;
+  assertEquals(system.log, [warning, warning, warning]);
+  assertEquals(system.reported, []);
+  system.isPortTaken = false;
+  await system.pass(1000);
+  assertMatch(system.log[3]!, /^Listening after 130\.\d s$/);
+  assertMatch(system.reported[1]!, /http:\/\/127\.0\.0\.1:5000\//);
+
+  const terminal = Object.assign(new System(), { isPortTaken: true });
+  const error = await terminal.run().catch(String);
+  assertEquals(error, `Error: ${START_TAKEN}\n${REMEDY}`);
+  assertEquals([terminal.log, terminal.reported], [[], []]);
+});
+
+Deno.test("Server stops while it retries to start", async () => {
+  const init = { isPortTaken: true, journal: true };
+  const system = Object.assign(new System(), init);
+  system.run().then(() => system.isRunning = false);
+  await system.pass(10_000);
+  system.stopper.abort();
+  await system.pass(200);
+  assertEquals([system.isRunning, system.reported], [false, []]);
 });
 
 Deno.test("Server logs each new failure at once, and the same one once a minute", async () => {
