@@ -4,7 +4,7 @@
 import type { Runtime } from "./runtime.ts";
 
 export const MEMORY_LIMIT_BYTES = 144e6; // normal use stays below 110 MB
-const MEMORY_GROWTH_BYTES = 64e6; // allowed above the lowest use, if that is high
+export const MEMORY_GROWTH_BYTES = 64e6; // allowed above the lowest use, if that is high
 const MEMORY_CHECK_MS = 200; // an attack takes hundreds of MB in a few of these
 
 /** The process uses too much memory. */
