@@ -12,13 +12,16 @@ import { compile } from "./compile.ts";
 import { parseHelp } from "./manual.ts";
 import { listIgnored, readVersion } from "./version.ts";
 
-/** Where the files of the package are in .board, by their place on the board. */
+const DOCUMENTS = "usr/share/doc/datasensor";
+
+/** Where the files of the package come from, by their place on the board. */
 const FILES = {
-  "": "package",
-  "usr/share/doc/datasensor/README.md": "README.md",
+  "": ".board/package",
+  [`${DOCUMENTS}/README.md`]: "README.md",
+  [`${DOCUMENTS}/guide.md`]: ".board/README.md",
   // An operator installs the examples that are needed
-  "usr/share/doc/datasensor/examples/avahi.service": "avahi.service",
-  "usr/share/doc/datasensor/examples/consumers": "consumers",
+  [`${DOCUMENTS}/examples/avahi.service`]: ".board/avahi.service",
+  [`${DOCUMENTS}/examples/consumers`]: ".board/consumers",
 };
 
 /** Debian's name of each processor. */
@@ -66,18 +69,20 @@ async function stage(
   architecture: string,
 ): Promise<number> {
   const tree = `${folder}/tree`;
+  await copy("README.md", `${folder}/README.md`);
   await copy(".board", `${folder}/.board`);
   for (const file of await listIgnored(".board")) {
     await Deno.remove(`${folder}/${file}`);
   }
   for (const [path, source] of Object.entries(FILES)) {
-    await copy(`${folder}/.board/${source}`, `${tree}/${path}`);
+    await copy(`${folder}/${source}`, `${tree}/${path}`);
+    if (!source.endsWith(".md")) continue;
+    await edit(`${tree}/${path}`, (text) => adaptLinks(text, source));
   }
-  await edit(`${tree}/usr/share/doc/datasensor/README.md`, adaptLinks);
   await Deno.mkdir(`${tree}/usr/bin`);
   await Deno.rename(executable, `${tree}/usr/bin/datasensor`);
 
-  const changelog = `${tree}/usr/share/doc/datasensor/changelog`;
+  const changelog = `${tree}/${DOCUMENTS}/changelog`;
   const manual = `${tree}/usr/share/man/man1/datasensor.1`;
   const text = await Deno.readTextFile(changelog);
   const date = Date.parse(text.match(/^ -- .*> {2}(.*)$/m)![1]!) / 1000;
@@ -110,10 +115,25 @@ async function stage(
   return date;
 }
 
-/** Makes the guide's links lead to the package's files, and removes the others. */
-function adaptLinks(guide: string): string {
-  return guide.replaceAll("](consumers", "](examples/consumers")
-    .replace(/\[([^\]]+)\]\(\.\.\/[^)]+\)/g, "$1");
+/** Makes a document's links lead to the package's files, and removes the others. */
+function adaptLinks(document: string, source: string): string {
+  const link = /!?\[([^\]]+)\]\(([^)#]+)(#[^)]+)?\)/g; // not within the document
+  return document.replace(link, (link, text, target, anchor = "") => {
+    const { protocol, pathname } = new URL(target, `file:///${source}`);
+    if (protocol !== "file:") return link;
+    const installed = findInstalled(pathname.slice(1));
+    return installed ? `[${text}](${installed}${anchor})` : text;
+  });
+}
+
+/** Returns where the package has a file, relative to its documents. */
+function findInstalled(file: string): string | undefined {
+  for (const [path, source] of Object.entries(FILES)) {
+    const isDocument = path.startsWith(DOCUMENTS);
+    if (isDocument && `${file}/`.startsWith(`${source}/`)) {
+      return (path + file.slice(source.length)).slice(DOCUMENTS.length + 1);
+    }
+  }
 }
 
 /** Changes the text of a file. */
