@@ -1,18 +1,20 @@
-// Takes from the text of --help what the manual page contains of it.
+// What the manual page and the text of --help have in common.
 
-/** The flags and their descriptions, as `--help` prints them. */
-const FLAG = /^ {2}(-.*?) {2,}(\S.*(?:\n {3,}.*)*)$/gm;
+import {
+  FLAGS,
+  formatNames,
+  PURPOSE,
+  SYNOPSIS,
+} from "../src/process/command_line.ts";
 
-/** Returns parts of the text of `--help` for the manual page, by placeholder. */
-export function parseHelp(help: string): Record<string, string> {
-  const [, synopsis, purpose] = help.match(/^Usage: (.*)\n\n(.*)\n/)!;
-  const flags = Array.from(help.matchAll(FLAG), ([, flag, text]) =>
-    `.TP
-.B ${escape(flag!)}
-${escape(text!.replace(/\n +/g, "\n"))}`);
+/** Returns the parts of the manual page that follow from the flags, by placeholder. */
+export function formatManual(): Record<string, string> {
+  const flags = FLAGS.map((flag) =>
+    `.TP\n.B ${escape(formatNames(flag))}\n${escape(flag.help)}`
+  );
   return {
-    SYNOPSIS: escape(synopsis!),
-    PURPOSE: escape(purpose!),
+    SYNOPSIS: escape(SYNOPSIS),
+    PURPOSE: escape(PURPOSE),
     FLAGS: flags.join("\n"),
   };
 }

@@ -6,10 +6,9 @@
 // umask.
 
 import { readdir } from "node:fs/promises";
-import { HELP } from "../src/process/command_line.ts";
 import { copy, finish, run, runTool } from "./build.ts";
 import { compile } from "./compile.ts";
-import { parseHelp } from "./manual.ts";
+import { formatManual } from "./manual.ts";
 import { listIgnored, readVersion } from "./version.ts";
 
 const DOCUMENTS = "usr/share/doc/datasensor";
@@ -92,7 +91,7 @@ async function stage(
     if (isFile) bytes += size;
   }
   const values: Record<string, string> = {
-    ...parseHelp(HELP),
+    ...formatManual(),
     ARCHITECTURE: architecture,
     DATE: new Date(date * 1000).toISOString().slice(0, 10),
     KIBIBYTES: `${Math.ceil(bytes / 1024)}`,

@@ -1,14 +1,20 @@
-import type { Config } from "./config.ts";
+import type { Logger } from "@std/log/logger";
+import { type Config, PLACEHOLDER } from "./config.ts";
 import { delay } from "./delay.ts";
 import { withAccessLog } from "./http/access_log.ts";
-import { createResource, withErrors, withoutHeadBody } from "./http/handler.ts";
-import { withTarget } from "./http/request_target.ts";
+import {
+  createErrorHandler,
+  createResource,
+  withErrors,
+  withoutHeadBody,
+} from "./http/handler.ts";
+import { withContext } from "./http/request_target.ts";
 import { createResponses } from "./http/responses.ts";
 import { createLogger, withPriority } from "./log/logger.ts";
 import { parseCommand } from "./process/command_line.ts";
 import { stopSignal, uncaughtErrorSignal } from "./process/signals.ts";
 import { followInput } from "./sensor/input.ts";
-import { LastReading } from "./sensor/last_reading.ts";
+import { LastReading, type Sensor } from "./sensor/last_reading.ts";
 import { Descriptors } from "./server/descriptors.ts";
 import { ListenError } from "./server/listener.ts";
 import { Server } from "./server/server.ts";
@@ -25,60 +31,98 @@ export const PROCESS = {
   uncaughtErrorSignal,
   Server,
 };
+type Process = typeof PROCESS;
 
 /** Runs a command. Returns 0 (clean stop), 1 (failure) or 2 (invalid usage). */
-export async function runProgram(args: string[], process = PROCESS) {
+export async function runProgram(
+  args: string[],
+  process = PROCESS,
+): Promise<number> {
   const command = parseCommand(args);
-  const { journal, debug } = command.kind === "serve"
-    ? command.config
-    : { journal: args.includes("--journal"), debug: false };
-  const printError = async (text: string) => {
-    const line = journal ? withPriority("ERROR", text) : text;
-    const printed = print(process.stderr, line);
-    await waitForOutput(printed.catch(() => {})); // there is nowhere to report it
-  };
-  try {
-    if (command.kind === "serve") await serve(command.config, process);
-    if (command.kind === "print") await print(process.stdout, command.text);
-    if (command.kind !== "invalid") return 0;
-    await printError(command.text);
+  const { stdout, stderr } = process;
+  if (command.kind === "invalid") {
+    await printError(stderr, command.text, command.journal);
     return 2;
+  }
+  if (command.kind === "print") {
+    try {
+      await print(stdout, command.text);
+      return 0;
+    } catch (error) {
+      await printError(stderr, `Cannot write: ${error}`, false);
+      return 1;
+    }
+  }
+  const { config } = command;
+  try {
+    await serve(config, process);
+    return 0;
   } catch (error) {
-    const details = debug && error instanceof Error ? error.stack : error;
-    const isExplained = error instanceof ListenError;
-    const doing = command.kind === "print" ? "Cannot write: " : "";
-    await printError(isExplained ? error.message : `${doing}${details}`);
+    await printError(stderr, explain(error, config), config.journal);
     return 1;
   }
 }
 
-async function serve(config: Config, process: typeof PROCESS): Promise<void> {
-  const { stdin, stdout, noColor, Server } = process;
+async function serve(config: Config, process: Process): Promise<void> {
+  const { stdout, noColor, Server } = process;
   const hasColor = stdout.isTerminal() && !noColor;
   const style = config.journal ? "journal" : hasColor ? "color" : "plain";
   const level = config.debug ? "DEBUG" : "INFO";
   const sink = (bytes: Uint8Array) => stdout.write(bytes);
   const { logger, flush } = createLogger(sink, level, style);
-  const fixed = { json: JSON.stringify(config.message) };
-  const lastReading = new LastReading(config.maxAgeSeconds, logger);
-  if (config.stdin) followInput(stdin, config.json, lastReading, logger);
-  const sensor = config.stdin ? lastReading.read : () => fixed;
+  const uncaught = process.uncaughtErrorSignal();
+  const stop = AbortSignal.any([process.stopSignal(), uncaught]);
+
+  const sensor = createSensor(config, process.stdin, logger, stop);
   const responses = createResponses(config.cors);
+  const onError = createErrorHandler(responses, logger);
   const descriptors = new Descriptors(logger);
   // What a request passes, from the inside out
   let handler = createResource(sensor, responses);
-  handler = withErrors(handler, responses, logger);
+  handler = withErrors(handler, onError);
   handler = descriptors.withClosing(handler);
   handler = withAccessLog(handler, logger);
-  const application = withoutHeadBody(withTarget(handler));
+  const serveRequest = withoutHeadBody(withContext(handler));
+  const application = { handler: serveRequest, onError };
+
   const server = new Server(config, application, descriptors, logger);
-  const uncaught = process.uncaughtErrorSignal();
   try {
-    await server.run(AbortSignal.any([process.stopSignal(), uncaught]));
+    await server.run(stop);
     uncaught.throwIfAborted();
   } finally {
     await waitForOutput(flush());
   }
+}
+
+/** Creates what a request reads: a fixed text, or the last line of standard input. */
+function createSensor(
+  config: Config,
+  stdin: Process["stdin"],
+  logger: Logger,
+  stop: AbortSignal,
+): Sensor {
+  if (!config.stdin) {
+    const reading = { json: JSON.stringify(config.message ?? PLACEHOLDER) };
+    return () => reading;
+  }
+  const lastReading = new LastReading(config.maxAgeSeconds, logger);
+  followInput(stdin, config.json, lastReading, logger, stop);
+  return lastReading.read;
+}
+
+/** Returns what to print of an error that has ended the service. */
+function explain(error: unknown, { debug }: Config): string {
+  if (error instanceof ListenError) return error.message;
+  return debug && error instanceof Error ? error.stack! : String(error);
+}
+
+async function printError(
+  stream: typeof Deno.stderr,
+  text: string,
+  journal: boolean,
+): Promise<void> {
+  const printed = print(stream, journal ? withPriority("ERROR", text) : text);
+  await waitForOutput(printed.catch(() => {})); // there is nowhere to report it
 }
 
 async function print(stream: typeof Deno.stdout, text: string): Promise<void> {

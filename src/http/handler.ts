@@ -6,20 +6,25 @@ import type { Responses } from "./responses.ts";
 /** Answers a request. A middleware takes a handler and returns a handler. */
 export type Handler = (request: Request, context: RequestContext) => Response;
 
-/** What Deno.serve tells about a request. */
-export type ServeInfo = Deno.ServeHandlerInfo<Deno.NetAddr>;
-
 /** What is known of a request besides the request itself. */
 export interface RequestContext {
   readonly client: string; // its IP address
   readonly target: string | undefined; // path and query, if the Host field is valid
 }
 
+/** What Deno.serve calls: for each request, and for an error while it is answered. */
+export interface Application {
+  handler(request: Request, info: ServeInfo): Response | Promise<Response>;
+  onError(error: unknown): Response;
+}
+
+/** What Deno.serve tells about a request. */
+export type ServeInfo = Deno.ServeHandlerInfo<Deno.NetAddr>;
+
 const BAD_HOST = "The Host header field is invalid";
 const NOT_FOUND = `The only resource is ${RESOURCE_PATH}`;
 const READ_ONLY = "The resource is read-only: use GET, HEAD or OPTIONS";
 const FAILED = "The sensor data is not available at the moment";
-const DENO_WITH_LENGTH_0 = /^2\.(8\.3|9\.[01])$/.test(Deno.version.deno);
 
 /** Creates the handler of the only resource, `/datasensor`. */
 export function createResource(sensor: Sensor, responses: Responses): Handler {
@@ -45,34 +50,40 @@ function isResource(target: string): boolean {
   }
 }
 
-/** Wraps a handler: answers its errors with 500, and shows them only in the log. */
+/** Creates a function that answers an error with 500, and shows it only in the log. */
+export function createErrorHandler(responses: Responses, logger: Logger) {
+  return (error: unknown): Response => {
+    logger.error(`The handler failed: ${error}`);
+    if (error instanceof Error) logger.debug(error.stack);
+    return responses.problem(500, FAILED);
+  };
+}
+
+/** Wraps a handler: answers its errors. */
 export function withErrors(
   handler: Handler,
-  responses: Responses,
-  logger: Logger,
+  onError: Application["onError"],
 ): Handler {
   return (request, context) => {
     try {
       return handler(request, context);
     } catch (error) {
-      logger.error(`The handler failed: ${error}`);
-      if (error instanceof Error) logger.debug(error.stack);
-      return responses.problem(500, FAILED);
+      return onError(error);
     }
   };
 }
 
 /** Wraps the chain: omits the body for HEAD, which Deno.serve sends over HTTP/2. */
-export const withoutHeadBody =
-  (handler: (request: Request, info: ServeInfo) => Response) =>
-  (request: Request, info: ServeInfo) => {
+export function withoutHeadBody(
+  handler: (request: Request, info: ServeInfo) => Response,
+): Application["handler"] {
+  return (request, info) => {
     const response = handler(request, info);
-    return request.method === "HEAD" ? omitBody(request, response) : response;
+    return request.method === "HEAD" ? omitBody(response) : response;
   };
+}
 
-async function omitBody({ headers }: Request, response: Response) {
-  // Over HTTP/1, which has a Host field, these versions would say: Content-Length: 0
-  if (DENO_WITH_LENGTH_0 && headers.has("host")) return response;
+async function omitBody(response: Response): Promise<Response> {
   const { length } = await response.bytes();
   response.headers.set("content-length", `${length}`);
   return new Response(null, response);

@@ -14,12 +14,13 @@ const fastTarget = memoizeLast((url: string) =>
 const AUTHORITY =
   /^(\[[\w.~!$&'()*+,;=:%-]+\]|([\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(:\d*)?$/i;
 
-/** Wraps a handler: adds the target to what it knows of a request. */
-export const withTarget =
-  (handler: Handler) => (request: Request, { remoteAddr }: ServeInfo) => {
+/** Wraps a handler for Deno.serve: passes it the context of a request. */
+export function withContext(handler: Handler) {
+  return (request: Request, { remoteAddr }: ServeInfo): Response => {
     const target = requestTarget(request);
     return handler(request, { client: remoteAddr.hostname, target });
   };
+}
 
 /**
  * Returns the path and query of a request's target (RFC 9112, section 3.2), or

@@ -24,13 +24,17 @@ export type Responses = ReturnType<typeof createResponses>;
 
 /** Creates {@linkcode Responses}. With `cors`, pages of other origins may read them. */
 export function createResponses(cors: boolean) {
-  const common = { ...COMMON, ...cors && CORS };
+  const common = cors ? { ...COMMON, ...CORS } : COMMON;
 
   const encode = memoizeLast(({ json, time }: Reading) => {
-    const type = { "content-type": "application/json" };
-    const date = time !== undefined && new Date(time - DATE_LAG_MS);
-    const modified = date && { "last-modified": date.toUTCString() };
-    const headers = { ...common, ...type, ...modified };
+    const headers: Record<string, string> = {
+      ...common,
+      "content-type": "application/json",
+    };
+    if (time !== undefined) {
+      const modified = new Date(time - DATE_LAG_MS);
+      headers["last-modified"] = modified.toUTCString();
+    }
     // Deno would copy a string for each response; clones share these bytes
     return new Response(new TextEncoder().encode(json), { headers });
   });
@@ -41,7 +45,8 @@ export function createResponses(cors: boolean) {
 
     /** Returns the response to OPTIONS, including CORS preflights. */
     options() {
-      const headers = { ...common, allow: METHODS, ...cors && PREFLIGHT };
+      const preflight = cors ? PREFLIGHT : {};
+      const headers = { ...common, allow: METHODS, ...preflight };
       return new Response(null, { status: 204, headers });
     },
 
@@ -49,9 +54,11 @@ export function createResponses(cors: boolean) {
     problem(status: 400 | 404 | 405 | 500 | 503, detail: string) {
       const title = STATUS_TEXT[status];
       const body = { type: "about:blank", title, status, detail };
-      const type = { "content-type": "application/problem+json" };
-      const allow = status === 405 && { allow: METHODS }; // RFC 9110, 15.5.6
-      const headers = { ...common, ...type, ...allow };
+      const headers: Record<string, string> = {
+        ...common,
+        "content-type": "application/problem+json",
+      };
+      if (status === 405) headers.allow = METHODS; // RFC 9110, section 15.5.6
       return Response.json(body, { status, headers });
     },
   };

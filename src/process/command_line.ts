@@ -1,110 +1,200 @@
 import project from "../../deno.json" with { type: "json" };
-import { type Config, DEFAULTS } from "../config.ts";
+import { type Config, DEFAULTS, PLACEHOLDER } from "../config.ts";
 
 /** What the command line asks for. The text of invalid usage says what is wrong. */
 export type Command =
   | { kind: "serve"; config: Config }
-  | { kind: "print" | "invalid"; text: string };
+  | { kind: "print"; text: string }
+  | { kind: "invalid"; text: string; journal: boolean };
 
-/** The text of `--help`. */
-export const HELP = `Usage: datasensor [flags]
+/** How to call the program. */
+export const SYNOPSIS = "datasensor [flags]";
 
-Serves a sensor reading as JSON over HTTP, at /datasensor.
-
-  --host ADDRESS       listen on 0.0.0.0 (all IPv4 addresses), :: (IPv6 too),
-                       127.0.0.1, ::1 or localhost (default 0.0.0.0)
-  --port PORT          listen on this port; 0 picks a free one (default 5000)
-  --message TEXT       serve this text (default "Sensor data"), not with --stdin
-  --stdin              serve the last line of standard input as a JSON string
-  --json               with --stdin: each line is JSON, served unchanged
-  --max-age SECONDS    with --stdin: answer 503 once the last reading is older
-                       than this (default: no limit)
-  --cors               allow web pages of any origin to read the responses
-  --journal            for systemd: prefix log messages with a priority, and
-                       retry until it can listen
-  --debug, --no-debug  log errors with or without their stack (default --debug)
-  -h, --help           print this help
-  --version            print the version`;
+/** What the program does. */
+export const PURPOSE =
+  "Serves a sensor reading as JSON over HTTP, at /datasensor.";
 
 /** The text of `--version`. It names Deno, too, since an executable contains it. */
 export const VERSION =
   `datasensor ${project.version} (Deno ${Deno.version.deno}, ${Deno.build.arch})`;
 
+/** A flag, from which its help, its page of the manual and its parser follow. */
+export interface Flag {
+  /** Its names, such as `--debug` and `--no-debug`. */
+  readonly names: readonly string[];
+  /** What the help calls its value, if it takes one. */
+  readonly value?: string;
+  /** What the help says of it. */
+  readonly help: string;
+  /** Describes the valid values, for an error message. */
+  readonly takes?: string;
+  /** Returns what it sets, a text to print, or undefined if its value is invalid. */
+  parse(value: string, name: string): Partial<Config> | string | undefined;
+}
+
 /** The addresses on which the program is permitted to listen. */
 const HOSTS = ["0.0.0.0", "::", "127.0.0.1", "::1", "localhost"];
 
-interface Flag {
-  takes?: string; // describes the valid values, if the flag takes one
-  parse(value: string): Partial<Config> | false; // false if invalid
+/** All flags. */
+export const FLAGS: readonly Flag[] = [
+  {
+    names: ["--host"],
+    value: "ADDRESS",
+    help:
+      `listen on 0.0.0.0 (all IPv4 addresses), :: (IPv6 too), 127.0.0.1, ::1 or localhost (default ${DEFAULTS.hostname})`,
+    takes: `one of ${HOSTS.join(", ")}`,
+    parse: (hostname) => HOSTS.includes(hostname) ? { hostname } : undefined,
+  },
+  {
+    names: ["--port"],
+    value: "PORT",
+    help: `listen on this port; 0 picks a free one (default ${DEFAULTS.port})`,
+    takes: "a whole number from 0 to 65535",
+    parse: (value) => {
+      const port = Number(value);
+      return /^\d+$/.test(value) && port <= 65535 ? { port } : undefined;
+    },
+  },
+  {
+    names: ["--message"],
+    value: "TEXT",
+    help: `serve this text (default "${PLACEHOLDER}"), not with --stdin`,
+    takes: "a non-empty text",
+    parse: (message) => message !== "" ? { message } : undefined,
+  },
+  {
+    names: ["--stdin"],
+    help: "serve the last line of standard input as a JSON string",
+    parse: () => ({ stdin: true }),
+  },
+  {
+    names: ["--json"],
+    help: "with --stdin: each line is JSON, served unchanged",
+    parse: () => ({ json: true }),
+  },
+  {
+    names: ["--max-age"],
+    value: "SECONDS",
+    help:
+      "with --stdin: answer 503 once the last reading is older than this (default: no limit)",
+    takes: "a number of seconds above 0, such as 15 or 0.5",
+    parse: (value) => {
+      const maxAgeSeconds = Number(value);
+      const isValid = /^\d+(\.\d+)?$/.test(value) && maxAgeSeconds > 0;
+      return isValid ? { maxAgeSeconds } : undefined;
+    },
+  },
+  {
+    names: ["--cors"],
+    help: "allow web pages of any origin to read the responses",
+    parse: () => ({ cors: true }),
+  },
+  {
+    names: ["--journal"],
+    help:
+      "for systemd: prefix log messages with a priority, and retry until it can listen",
+    parse: () => ({ journal: true }),
+  },
+  {
+    names: ["--debug", "--no-debug"],
+    help: "log errors with or without their stack (default --debug)",
+    parse: (_, name) => ({ debug: name === "--debug" }),
+  },
+  {
+    names: ["-h", "--help"],
+    help: "print this help",
+    parse: () => HELP,
+  },
+  {
+    names: ["--version"],
+    help: "print the version",
+    parse: () => VERSION,
+  },
+];
+
+/** Formats a flag for the help, as in `--debug, --no-debug`. */
+export function formatNames({ names, value }: Flag): string {
+  return names.join(", ") + (value ? ` ${value}` : "");
 }
 
-/** The flags that set something, by name. */
-export const FLAGS: Record<string, Flag> = {
-  "--host": {
-    takes: `one of ${HOSTS.join(", ")}`,
-    parse: (hostname) => HOSTS.includes(hostname) && { hostname },
-  },
-  "--port": {
-    takes: "a whole number from 0 to 65535",
-    parse: (value) =>
-      /^\d+$/.test(value) && Number(value) <= 65535 &&
-      { port: Number(value) },
-  },
-  "--message": {
-    takes: "a non-empty text",
-    parse: (message) => message !== "" && { message },
-  },
-  "--stdin": { parse: () => ({ stdin: true }) },
-  "--json": { parse: () => ({ json: true }) },
-  "--max-age": {
-    takes: "a number of seconds above 0, such as 15 or 0.5",
-    parse: (value) =>
-      /^\d+(\.\d+)?$/.test(value) && Number(value) > 0 &&
-      { maxAgeSeconds: Number(value) },
-  },
-  "--cors": { parse: () => ({ cors: true }) },
-  "--journal": { parse: () => ({ journal: true }) },
-  "--debug": { parse: () => ({ debug: true }) },
-  "--no-debug": { parse: () => ({ debug: false }) },
-};
+const NAMES_COLUMNS = 21; // for the names of a flag, before its help
+const HELP_LINE = /\S.{0,56}(?= |$)/g; // up to 57 columns, so that all take 80
+
+/** The text of `--help`. */
+export const HELP = `Usage: ${SYNOPSIS}
+
+${PURPOSE}
+
+${FLAGS.map(formatFlag).join("\n")}`;
+
+function formatFlag(flag: Flag): string {
+  const lines = flag.help.match(HELP_LINE) ?? [];
+  const indent = " ".repeat(2 + NAMES_COLUMNS);
+  const names = formatNames(flag).padEnd(NAMES_COLUMNS);
+  return `  ${names}${lines.join(`\n${indent}`)}`;
+}
+
+/** An argument, with its value: the rest of it after `=`, or the next argument. */
+interface Argument {
+  readonly arg: string;
+  readonly name: string;
+  readonly flag?: Flag; // unless it is unknown
+  readonly value?: string;
+}
+
+/** Tells flags and values apart: a value may look like a flag. */
+function readArguments(args: readonly string[]): Argument[] {
+  const result: Argument[] = [];
+  const rest = args.values();
+  for (const arg of rest) {
+    if (arg === "--") continue; // npm users type it before flags
+    const [, name = arg, inline] = arg.match(/^(.+?)=(.*)$/s) ?? [];
+    const flag = FLAGS.find(({ names }) => names.includes(name));
+    const value = inline ?? (flag?.takes ? rest.next().value : undefined);
+    result.push({ arg, name, flag, value });
+  }
+  return result;
+}
 
 /**
  * Parses the command line. If a flag is repeated, its last value counts. `parseArgs` of
  * `node:util` would load Node's compatibility layer: 8 ms at the start, and 4 MB.
  */
 export function parseCommand(args: readonly string[]): Command {
-  let config: Config = DEFAULTS;
-  const names = new Set<string>();
-  const rest = args.values();
+  const given = readArguments(args);
   const invalid = (message: string): Command => ({
     kind: "invalid",
     text: `${message}\nRun with --help for the list of flags`,
+    journal: given.some(({ arg }) => arg === "--journal"),
   });
-  for (const arg of rest) {
-    if (arg === "--") continue; // npm users type it before flags
-    if (arg === "-h" || arg === "--help") return { kind: "print", text: HELP };
-    if (arg === "--version") return { kind: "print", text: VERSION };
+  let config = DEFAULTS;
+  for (const { arg, name, flag, value } of given) {
     const quoted = JSON.stringify(arg);
     if (!arg.startsWith("-")) return invalid(`Unexpected argument ${quoted}`);
-    const [, name = arg, inline] = arg.match(/^(.+?)=(.*)$/s) ?? [];
-    const flag = FLAGS[name];
     if (!flag) return invalid(`Unknown flag ${quoted}`);
-    if (!flag.takes && inline !== undefined) {
-      return invalid(`${name} takes no value, not ${JSON.stringify(inline)}`);
+    if (!flag.takes && value !== undefined) {
+      return invalid(`${name} takes no value, not ${JSON.stringify(value)}`);
     }
-    const value = inline ?? (flag.takes ? rest.next().value : undefined) ?? "";
-    const change = flag.parse(value);
-    if (!change) {
-      const given = value && `, not ${JSON.stringify(value)}`;
-      return invalid(`${name} takes ${flag.takes}${given}`);
+    const result = flag.parse(value ?? "", name);
+    if (typeof result === "string") return { kind: "print", text: result };
+    if (result === undefined) {
+      const instead = value ? `, not ${JSON.stringify(value)}` : "";
+      return invalid(`${name} takes ${flag.takes}${instead}`);
     }
-    config = { ...config, ...change };
-    names.add(name);
+    config = { ...config, ...result };
   }
-  if (config.stdin && names.has("--message")) {
-    return invalid("--message cannot be used with --stdin");
+  const conflict = findConflict(config);
+  return conflict ? invalid(conflict) : { kind: "serve", config };
+}
+
+/** Returns what is wrong with settings that exclude or require each other. */
+function findConflict(config: Config): string | undefined {
+  const { stdin, message, json, maxAgeSeconds } = config;
+  if (stdin && message !== undefined) {
+    return "--message cannot be used with --stdin";
   }
-  const flag = ["--json", "--max-age"].find((name) => names.has(name));
-  if (flag && !config.stdin) return invalid(`${flag} requires --stdin`);
-  return { kind: "serve", config };
+  if (!stdin && json) return "--json requires --stdin";
+  if (!stdin && maxAgeSeconds !== undefined) {
+    return "--max-age requires --stdin";
+  }
 }

@@ -1,28 +1,38 @@
 import type { Logger } from "@std/log/logger";
+import { delay } from "../delay.ts";
 import { limitWarnings } from "../log/logger.ts";
 import type { LastReading } from "./last_reading.ts";
 import { type Input, readLines } from "./line_reader.ts";
 
 const EXCERPT_CHARACTERS = 80;
+const STOP_DELAY_MS = 200; // Ctrl+C may end the sensor before it stops the service
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 const STRICT_UTF8 = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 
-/** Makes each line of an input the last reading, unless it is blank or invalid. */
+/**
+ * Makes each line of an input the last reading, unless it is blank or invalid. Logs the
+ * end of the input, unless the signal to stop comes with it.
+ */
 export async function followInput(
   input: Input,
   isJson: boolean,
   lastReading: LastReading,
   logger: Logger,
+  stop: AbortSignal,
   now = () => performance.now(),
 ): Promise<void> {
   const toJson = isJson ? decodeJson : encodeText;
   const warn = limitWarnings(logger, now);
   const drop = (problem: string, line: Uint8Array) => {
-    lastReading.received = "only invalid lines";
+    lastReading.addInvalid();
     warn(`Dropping lines ${problem}`, () => `, such as ${excerpt(line)}`);
   };
-  let end = "has ended";
-  let reason = ""; // only for the log
+  const end = async (how: "ended" | "failed", reason = "") => {
+    lastReading.end(how);
+    await delay(STOP_DELAY_MS);
+    if (stop.aborted) return;
+    logger.warn(`The input has ${how}${reason}: no new readings will arrive`);
+  };
   try {
     for await (const line of readLines(input, drop, now)) {
       if (line.every((byte) => byte <= 0x20)) continue; // nothing visible
@@ -33,11 +43,9 @@ export async function followInput(
       }
     }
   } catch (error) {
-    end = "has failed";
-    reason = ` (${error})`;
+    return await end("failed", ` (${error})`);
   }
-  lastReading.end = `, and the input ${end}`;
-  logger.warn(`The input ${end}${reason}: no new readings will arrive`);
+  await end("ended");
 }
 
 /** Returns a JSON text, which is UTF-8 (RFC 8259, section 8.1), or throws. */

@@ -8,7 +8,8 @@ const TOO_LONG = `longer than ${MAX_LINE_BYTES} bytes`;
 const LINE_PAUSE_MS = 900; // less than a second, as a read may begin late
 const PAUSE_MS = 5; // after each read and between lines, to let requests in
 const WORK_MS = 2; // how long lines are processed before such a pause
-const [LF, CR] = [0x0a, 0x0d] as const;
+const LF = 0x0a;
+const CR = 0x0d;
 
 /**
  * Yields whole lines, without their LF or CRLF, as bytes that are overwritten later.
@@ -38,8 +39,11 @@ export async function* readLines(
     const bytes = buffer.subarray(0, length);
     let start = 0; // of the next line
     let pauseAt = now() + WORK_MS;
-    for (let end = 0; (end = bytes.indexOf(LF, start)) >= 0; start = end + 1) {
+    while (true) {
+      const end = bytes.indexOf(LF, start);
+      if (end < 0) break;
       const line = bytes.subarray(start, bytes[end - 1] === CR ? end - 1 : end);
+      start = end + 1;
       if (isSkipping) isSkipping = false;
       else if (line.length > MAX_LINE_BYTES) drop(TOO_LONG, line);
       else yield line;

@@ -1,5 +1,6 @@
 import type { Logger } from "@std/log/logger";
 import type { Config } from "../config.ts";
+import type { Application } from "../http/handler.ts";
 import { limitWarnings } from "../log/logger.ts";
 import type { Descriptors } from "./descriptors.ts";
 import { holdPort, keepTrying, listen, type Listener } from "./listener.ts";
@@ -18,7 +19,7 @@ export class Server {
 
   constructor(
     private readonly config: Config,
-    private readonly handler: Deno.ServeHandler<Deno.NetAddr>,
+    private readonly application: Application,
     private readonly descriptors: Descriptors,
     private readonly logger: Logger,
     private readonly runtime = RUNTIME,
@@ -77,14 +78,7 @@ export class Server {
   }
 
   #open(address: Pick<Config, "hostname" | "port">, tcpBacklog?: number) {
-    return listen(address, {
-      tcpBacklog,
-      handler: this.handler,
-      onError: (error) => { // Deno itself would write to standard error
-        this.logger.error(`The request could not be answered: ${error}`);
-        return new Response(null, { status: 500 });
-      },
-    }, this.runtime);
+    return listen(address, { tcpBacklog, ...this.application }, this.runtime);
   }
 
   /** Closes all connections. Returns the next backlog, or undefined for Deno's. */

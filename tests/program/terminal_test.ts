@@ -56,3 +56,15 @@ test("the program serves a line typed on a terminal, and colors its warnings the
   await program.write("\x03"); // Ctrl+C
   assertEquals((await program.waitForEnd()).code, 0);
 });
+
+test("Ctrl+C in a pipeline with a sensor is logged as no end of its input", async () => {
+  const run = programCommand(["--port", "0", "--stdin"]).flat();
+  const pipeline = 'while echo 21.5; do sleep 0.1; done | "$@"';
+  const command = ["sh", "-c", pipeline, "sh", ...run];
+  await using program = new Program(...onTerminal(command));
+  await program.waitUntilListening();
+  await program.waitForAnswer('"21.5"');
+  await program.write("\x03");
+  await program.waitForEnd();
+  assertEquals(program.messages, []);
+});

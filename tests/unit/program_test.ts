@@ -14,7 +14,7 @@ type ServerArguments = ConstructorParameters<typeof PROCESS.Server>;
 type Serve = (
   server: {
     config: ServerArguments[0];
-    handler: ServerArguments[1];
+    application: ServerArguments[1];
     logger: ServerArguments[3];
   },
   stop: AbortSignal,
@@ -50,8 +50,8 @@ async function run(args: string[], {
     noColor,
     Server: class {
       #server;
-      constructor(...[config, handler, _, logger]: ServerArguments) {
-        this.#server = { config, handler, logger };
+      constructor(...[config, application, _, logger]: ServerArguments) {
+        this.#server = { config, application, logger };
       }
       run = (stop: AbortSignal) => serve(this.#server, stop);
     },
@@ -70,6 +70,7 @@ const PRINTED: [args: string[], code: number, written: string][] = [
   [["--version"], 0, `stdout: ${VERSION}\n`],
   [["--foo"], 2, `stderr: ${UNKNOWN}\n${HINT}\n`],
   [["--foo", "--journal", ""], 2, `stderr: <3>${UNKNOWN}\n<3>${HINT}\n`],
+  [["--message", "--journal", "--foo"], 2, `stderr: ${UNKNOWN}\n${HINT}\n`],
 ];
 
 for (const [args, code, written] of PRINTED) {
@@ -162,7 +163,7 @@ class FailingRequest extends Request {
 }
 
 Deno.test("runProgram() answers 500 if the resource fails, and logs the request and the stack", async () => {
-  const serve: Serve = async ({ handler }) => {
+  const serve: Serve = async ({ application: { handler } }) => {
     const request = new FailingRequest("http://board/datasensor");
     assertEquals((await handler(request, CLIENT)).status, 500);
   };
@@ -214,8 +215,8 @@ const SERVED: [args: string[], body: string, origin?: string][] = [
 
 for (const [args, body, origin = null] of SERVED) {
   Deno.test(`runProgram() serves ${body} with [${args}], and logs each request`, async () => {
-    const serve: Serve = async ({ config: { hostname, port }, handler }) => {
-      assertEquals([hostname, port], ["::1", 8000]);
+    const serve: Serve = async ({ config, application: { handler } }) => {
+      assertEquals([config.hostname, config.port], ["::1", 8000]);
       const request = new Request("http://board/datasensor?x=1");
       const send = async () => await handler(request, CLIENT);
       await waitFor(async () => (await send()).ok); // for the input

@@ -3,6 +3,7 @@
 import { assertEquals } from "@std/assert";
 import type { Logger } from "@std/log/logger";
 import {
+  createErrorHandler,
   createResource,
   type Handler,
   withErrors,
@@ -59,14 +60,29 @@ const NOT_ALLOWED = problem(405, "Method Not Allowed", READ_ONLY, ALLOW);
 const UNAVAILABLE = problem(503, "Service Unavailable", "No reading yet");
 
 const FOUND = [
-  ...["/datasensor", "/datasensor?", "/datasensor?x=1", "/datasensor?/../%"],
-  ...["/%64atasensor", "/%64%61%74%61sensor?x=%"],
+  "/datasensor",
+  "/datasensor?",
+  "/datasensor?x=1",
+  "/datasensor?/../%",
+  "/%64atasensor",
+  "/%64%61%74%61sensor?x=%",
 ];
 const MISSING = [
-  ...["/", "", "/*", "/?/datasensor", "/Datasensor", "/datasenso"],
-  ...["//datasensor", "/datasensor/", "/./datasensor", "/a/../datasensor"],
-  ...["/datasensor%", "/datasensor%2F", "/datasensor%3Fx=1"],
-  ...["/%64atasensor%zz", "/%2564atasensor"],
+  "/",
+  "",
+  "/*",
+  "/?/datasensor",
+  "/Datasensor",
+  "/datasenso",
+  "//datasensor",
+  "/datasensor/",
+  "/./datasensor",
+  "/a/../datasensor",
+  "/datasensor%",
+  "/datasensor%2F",
+  "/datasensor%3Fx=1",
+  "/%64atasensor%zz",
+  "/%2564atasensor",
 ];
 
 /** Methods and targets, and what answers each of these requests. */
@@ -155,7 +171,8 @@ Deno.test("withErrors() answers 500 without details, and logs the error and its 
     const fail = () => {
       throw thrown;
     };
-    const handler = withErrors(fail, createResponses(false), logger);
+    const onError = createErrorHandler(createResponses(false), logger);
+    const handler = withErrors(fail, onError);
     assertEquals(await send(handler, "GET", "/datasensor"), failed);
   }
   const message = "The handler failed: ";

@@ -26,6 +26,8 @@ type Chunk = string | Uint8Array | Error | number | null;
 class TestInput {
   readonly warnings: string[] = [];
   readonly lastReading: LastReading;
+  readonly end: Promise<void>;
+  readonly stopper = new AbortController();
   now = 1000;
   readonly #chunks: Chunk[] = [];
   #wake: (() => void) | undefined; // while a read waits
@@ -34,9 +36,10 @@ class TestInput {
     const warn = (line: string) => this.warnings.push(line);
     const logger = { warn } as unknown as Logger;
     const now = () => this.now;
-    this.lastReading = new LastReading(Infinity, logger, now);
+    this.lastReading = new LastReading(undefined, logger, now);
     const input = { read: (bytes: Uint8Array) => this.#read(bytes) };
-    followInput(input, json, this.lastReading, logger, now);
+    const stop = this.stopper.signal;
+    this.end = followInput(input, json, this.lastReading, logger, stop, now);
   }
 
   async #read(bytes: Uint8Array): Promise<number | null> {
@@ -168,3 +171,15 @@ for (const [chunks, reason] of REASONS) {
     assertEquals(input.lastReading.read(), `The sensor has sent ${reason}`);
   });
 }
+
+Deno.test("followInput() does not log the end of an input that comes with the signal to stop", async () => {
+  for (const [end, how] of [[null, "ended"], [EIO, "failed"]] as const) {
+    const input = new TestInput();
+    input.send(end);
+    const reason = `The sensor has sent no reading, and the input has ${how}`;
+    await waitFor(() => input.lastReading.read() === reason);
+    input.stopper.abort(); // Ctrl+C ends a sensor in the same pipeline first
+    await input.end;
+    input.assert(undefined);
+  }
+});

@@ -8,7 +8,7 @@ const START = Date.UTC(2026, 10, 20, 17, 14, 56);
 const DAY_MS = 86_400_000;
 
 /** Creates a last reading with two clocks. */
-function create(maxAgeSeconds = Infinity) {
+function create(maxAgeSeconds?: number) {
   const warnings: string[] = [];
   const clocks = { now: 1000, date: START };
   const warn = (line: string) => warnings.push(line);
@@ -37,7 +37,7 @@ Deno.test("LastReading is unavailable while it is too old, and logs it once", ()
   assertEquals(last.read(), { json: "22", time: START + 61_501 });
   assertEquals(warnings, [age(1.6), "Readings arrive again"]);
   pass(1501);
-  last.end = ", and the input has ended";
+  last.end("ended");
   assertEquals(last.read(), `${age(1.6)}, and the input has ended`);
   assertEquals(warnings.length, 3);
 });

@@ -52,7 +52,10 @@ class System {
     const { journal } = this;
     const server = new Server(
       { ...DEFAULTS, hostname: "localhost", port: 0, journal },
-      (request) => handler(request, { client: "", target: "/" }),
+      {
+        handler: (request) => handler(request, { client: "", target: "/" }),
+        onError: () => new Response(),
+      },
       descriptors,
       logger,
       this.#runtime as unknown as Runtime,
@@ -63,6 +66,7 @@ class System {
   #runtime = {
     serve: (options: ServeOptions) => {
       if (this.isPortTaken) throw new Deno.errors.AddrInUse();
+      assert(options.onError, "Deno would answer and print errors itself");
       assertEquals(this.#port, "refused", "The port is open or held");
       assertEquals(this.connections, 0, "Connections still take descriptors");
       this.options = options;
@@ -252,14 +256,6 @@ Deno.test("Server lets fewer clients wait when descriptors run out again within 
   assertEquals(await fail(500), undefined);
 });
 
-Deno.test("Server answers and logs an error of its handler, without telling the client", async () => {
-  const system = await System.start();
-  const response = await system.options.onError!(new TypeError("On fire"));
-  assertEquals([response.status, await response.text()], [500, ""]);
-  const line = "The request could not be answered: TypeError: On fire";
-  assertEquals(system.log, [line]);
-});
-
 Deno.test("Server closes all connections soon after the process grew too large", async () => {
   const system = await System.start();
   system.megabytes = 144;
@@ -327,3 +323,32 @@ Deno.test("Server stops at once without running requests, and while it recovers"
     assert(!system.log.includes("BadResource"));
   }
 });
+
+/** What a server does when it is told to stop, and what makes it do so. */
+const ACTIVITIES: [what: string, init: Partial<System>, failure?: Error][] = [
+  ["starts", {}],
+  ["retries to start", { isPortTaken: true, journal: true }],
+  ["recovers from EMFILE", {}, EMFILE],
+  ["recovers from a lack of memory", { megabytes: 60 }],
+];
+
+for (const [what, init, failure] of ACTIVITIES) {
+  Deno.test(`Server stops at whichever microtask it is told to while it ${what}`, async () => {
+    for (let microtasks = 0; microtasks < 200; microtasks++) {
+      const system = Object.assign(new System(), init);
+      if (microtasks === 0) system.stopper.abort(); // before it runs
+      system.run().then(() => system.isRunning = false);
+      if (failure) system.fail(failure);
+      else if (init.megabytes) system.megabytes = 145;
+      const passed = system.pass(1000);
+      for (let count = 1; count < microtasks; count++) await null;
+      system.stopper.abort();
+      await passed;
+      await system.pass(2000);
+      assertEquals(system.isRunning, false, `after ${microtasks} microtasks`);
+      const { answered } = system.clients;
+      await system.pass(1000);
+      assertEquals(system.clients.answered, answered, "The port is open");
+    }
+  });
+}
