@@ -2,12 +2,8 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { guideCommands } from "./examples.ts";
-import {
-  missingCommand,
-  missingNamespaces,
-  testUnless,
-} from "../helpers/machine.ts";
-import { output, Process } from "../helpers/process.ts";
+import { missingNamespaces, needs } from "../helpers/machine.ts";
+import { Process } from "../helpers/process.ts";
 import { programCommand } from "../helpers/program.ts";
 
 /** Starts the service and Avahi on a host named board, with its own network. */
@@ -29,16 +25,22 @@ eval "$0"
 "$@" &
 `;
 
-/** Returns the reason to skip the test if .local names cannot be resolved. */
-async function missingMulticastNames(): Promise<string | undefined> {
-  const { code } = await output("grep", ["mdns", "/etc/nsswitch.conf"]);
-  return code === 0 ? undefined : "libnss-mdns is not installed";
+/** Tells whether .local names can be resolved. */
+function missingMulticastNames(): string | undefined {
+  const names = Deno.readTextFileSync("/etc/nsswitch.conf");
+  if (!names.includes("mdns")) return "install libnss-mdns";
 }
 
-testUnless(
-  await missingCommand("avahi-daemon", "avahi-browse", "dbus-daemon", "ip") ??
-    await missingMulticastNames() ?? await missingNamespaces(),
+Deno.test(
   "avahi.service announces the board, and the guide's commands find and read it",
+  needs(
+    "avahi-daemon",
+    "avahi-browse",
+    "dbus-daemon",
+    "ip",
+    missingMulticastNames(),
+    missingNamespaces(),
+  ),
   async () => {
     const commands = guideCommands("avahi-browse", {
       "BOARD.local": "board.local",

@@ -6,10 +6,9 @@ import { missingCommand, missingNamespaces } from "../helpers/machine.ts";
 import { freePort, get } from "../helpers/network.ts";
 import { Process } from "../helpers/process.ts";
 
-/** Returns the reason to skip a test if it is not installed, or cannot run. */
-export async function missingBlackboxExporter(): Promise<string | undefined> {
-  return await missingCommand("prometheus-blackbox-exporter") ??
-    await missingNamespaces();
+/** Tells whether it is installed, and can run. */
+export function missingBlackboxExporter(): string | undefined {
+  return missingCommand("prometheus-blackbox-exporter") ?? missingNamespaces();
 }
 
 /** The board also has an IPv6 address. */

@@ -1,12 +1,10 @@
 // What a browser shows, and what it lets pages of other origins read.
 
 import { Page } from "./browser.ts";
-import { missingCommand, testUnless } from "../helpers/machine.ts";
+import { needs } from "../helpers/machine.ts";
 import { Program } from "../helpers/program.ts";
 
-const missing = await missingCommand("chromium");
-
-testUnless(missing, "Chromium shows the data in quotes", async () => {
+Deno.test("Chromium shows the data in quotes", needs("chromium"), async () => {
   await using program = await Program.start();
   await using page = await Page.open(program.url);
   const shown = 'document.querySelector("pre")?.textContent';
@@ -34,7 +32,7 @@ for (
     ["can read it with --cors", ["--cors"], "Sensor data,Sensor data,404"],
   ] as const
 ) {
-  testUnless(missing, `a page of another origin ${can}`, async () => {
+  Deno.test(`a page of another origin ${can}`, needs("chromium"), async () => {
     await using program = await Program.start([...args]);
     const headers = { "content-type": "text/html" };
     await using site = Deno.serve(

@@ -3,7 +3,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { SimulatedBoard } from "./simulated_board.ts";
 import { guideCommands } from "./examples.ts";
-import { missingCommand, testUnless } from "../helpers/machine.ts";
+import { needs } from "../helpers/machine.ts";
 import { type Output, output } from "../helpers/process.ts";
 
 /** What a client does when there is no reading. */
@@ -46,9 +46,9 @@ async function run(client: string, host: string): Promise<Output> {
 }
 
 for (const { name, codes, stdout, stderr } of CLIENTS) {
-  testUnless(
-    await missingCommand(name),
+  Deno.test(
     `the guide's ${name} command prints the reading, and fails without a current one`,
+    needs(name),
     async () => {
       await using board = await SimulatedBoard.start();
       await board.say("21.5");
@@ -66,9 +66,9 @@ for (const { name, codes, stdout, stderr } of CLIENTS) {
   );
 }
 
-testUnless(
-  await missingCommand(...CLIENTS.map(({ name }) => name)),
+Deno.test(
   "the guide's commands give up on a board that never answers",
+  needs(...CLIENTS.map(({ name }) => name)),
   async () => {
     using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const host = `127.0.0.1:${silent.addr.port}`;

@@ -3,14 +3,8 @@
 import { assertEquals } from "@std/assert";
 import { copyExample, runGuideCommands, type Values } from "./examples.ts";
 import type { Folder } from "../helpers/files.ts";
-import { missingCommand } from "../helpers/machine.ts";
 import { freePort, get } from "../helpers/network.ts";
 import { Process } from "../helpers/process.ts";
-
-/** Returns the reason to skip a test if collectd is not installed. */
-export function missingCollectd(): Promise<string | undefined> {
-  return missingCommand("collectd");
-}
 
 /** collectd with an example, on a host named monitor. */
 export class Collectd extends Process {

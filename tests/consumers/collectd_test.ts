@@ -2,10 +2,10 @@
 
 import { assertMatch } from "@std/assert";
 import { SimulatedBoard } from "./simulated_board.ts";
-import { Collectd, missingCollectd } from "./collectd.ts";
+import { Collectd } from "./collectd.ts";
 import { listBoards } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
-import { testUnless } from "../helpers/machine.ts";
+import { needs } from "../helpers/machine.ts";
 import { freePort } from "../helpers/network.ts";
 import { Program } from "../helpers/program.ts";
 
@@ -40,11 +40,11 @@ const CASES: Case[] = [
 ];
 
 for (const [example, flags, first, second, metric, whenStale] of CASES) {
-  testUnless(
-    await missingCollectd(),
+  Deno.test(
     `${example} with [${flags}] exports the number, ${
       whenStale.length ? "NaN" : "nothing"
     } after a 503, and nothing while the board is down`,
+    needs("collectd"),
     async () => {
       using folder = await Folder.create();
       await using board = await SimulatedBoard.start(...flags);
@@ -63,9 +63,9 @@ for (const [example, flags, first, second, metric, whenStale] of CASES) {
     },
   );
 
-  testUnless(
-    await missingCollectd(),
+  Deno.test(
     `${example} with [${flags}] reads a second board while the first is down`,
+    needs("collectd"),
     async () => {
       using folder = await Folder.create();
       await using other = await SimulatedBoard.start(...flags);
@@ -80,9 +80,9 @@ for (const [example, flags, first, second, metric, whenStale] of CASES) {
 }
 
 for (const [example, flags, reading] of CASES) {
-  testUnless(
-    await missingCollectd(),
+  Deno.test(
     `${example} with [${flags}] exports when collectd read the board, not when the sensor measured`,
+    needs("collectd"),
     async () => {
       using folder = await Folder.create();
       const args = ["--stdin", ...flags];
@@ -102,9 +102,9 @@ for (const [example, flags, reading] of CASES) {
 }
 
 for (const example of ["collectd.conf", "collectd_json.conf"]) {
-  testUnless(
-    await missingCollectd(),
+  Deno.test(
     `${example} limits collectd's interval after a failure to 10 s`,
+    needs("collectd"),
     async () => {
       using folder = await Folder.create();
       await listBoards(folder, [`127.0.0.1:${freePort()}`]);

@@ -10,9 +10,8 @@ import { Prometheus } from "./prometheus.ts";
 import { Folder } from "../helpers/files.ts";
 import {
   missingAddress,
-  missingCommand,
   missingNamespaces,
-  testUnless,
+  needs,
 } from "../helpers/machine.ts";
 import { freePort } from "../helpers/network.ts";
 import { Program } from "../helpers/program.ts";
@@ -80,12 +79,14 @@ function youngest(text: string, board: number): number {
   return Date.now() / 1000 - Math.max(...Array.from(times, ([time]) => +time));
 }
 
-testUnless(
-  await missingCommand(
+Deno.test(
+  "the examples keep reading 4 live boards of 20, and alert for the others",
+  needs(
     ...["collectd", "curl", "mosquitto", "mosquitto_pub", "node-red"],
     ...["prometheus", "prometheus-blackbox-exporter", "stdbuf"],
-  ) ?? await missingNamespaces() ?? missingAddress("127.0.0.2"),
-  "the examples keep reading 4 live boards of 20, and alert for the others",
+    missingNamespaces(),
+    missingAddress("127.0.0.2"),
+  ),
   async () => {
     using folder = await Folder.create();
     await using fleet = new Fleet();

@@ -4,13 +4,13 @@ import { assert, assertEquals } from "@std/assert";
 import { SimulatedBoard } from "./simulated_board.ts";
 import { copyExample, guideCommands } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
-import { missingCommand, testUnless } from "../helpers/machine.ts";
+import { needs } from "../helpers/machine.ts";
 import { get } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
 
-testUnless(
-  await missingCommand("goaccess"),
+Deno.test(
   "the guide's goaccess command counts requests by status, client, day and hour",
+  needs("goaccess"),
   async () => {
     using folder = await Folder.create();
     await using board = await SimulatedBoard.start();

@@ -2,11 +2,7 @@
 
 import { SimulatedBoard } from "./simulated_board.ts";
 import { Page } from "./browser.ts";
-import {
-  missingAddress,
-  missingCommand,
-  testUnless,
-} from "../helpers/machine.ts";
+import { missingAddress, needs } from "../helpers/machine.ts";
 import { Program } from "../helpers/program.ts";
 
 /** The page on the disk. */
@@ -31,11 +27,9 @@ const text = (selector: string) =>
 const LINES =
   `document.querySelector("path")?.getAttribute("d").split("M").length - 1`;
 
-const missing = await missingCommand("chromium");
-
-testUnless(
-  missing,
+Deno.test(
   "graph.html shows the reading and its age, and says if it is stale or the board is down",
+  needs("chromium"),
   async () => {
     await using board = await SimulatedBoard.start("--cors");
     await board.say("21.5");
@@ -62,9 +56,9 @@ testUnless(
   },
 );
 
-testUnless(
-  missing,
+Deno.test(
   "graph.html draws a line for each number in an object, on a phone too",
+  needs("chromium"),
   async () => {
     await using board = await SimulatedBoard.start("--cors", "--json");
     await board.say('{"model":"Acurite-Tower","t":-21.5,"attic":{"t":20}}');
@@ -89,9 +83,9 @@ testUnless(
   },
 );
 
-testUnless(
-  missing,
+Deno.test(
   "graph.html computes the age from the board's clock",
+  needs("chromium"),
   async () => {
     const headers = {
       "access-control-allow-origin": "*",
@@ -137,9 +131,9 @@ function roomReading(count: number): string {
   });
 }
 
-testUnless(
-  missing,
+Deno.test(
   "graph.html draws five minutes, as in README's picture (GRAPH_PNG=.board/graph.png draws it)",
+  needs("chromium"),
   async () => {
     const now = Date.now();
     const headers = {
@@ -186,9 +180,9 @@ const TYPED: [typed: string, url?: string][] = [
   ["https://localhost", "https://localhost/datasensor"],
 ];
 
-testUnless(
-  missing ?? missingAddress("::1"),
+Deno.test(
   "graph.html reads the URL that is typed or pasted, or says which one it tried",
+  needs("chromium", missingAddress("::1")),
   async () => {
     await using program = await Program.start(["--cors", "--host", "::"]);
     await using page = await Page.open(FILE);

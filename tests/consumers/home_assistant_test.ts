@@ -5,7 +5,7 @@ import { assertEquals } from "@std/assert";
 import { SimulatedBoard } from "./simulated_board.ts";
 import { guideCommands } from "./examples.ts";
 import { guide } from "../helpers/guide.ts";
-import { testUnless } from "../helpers/machine.ts";
+import { missingPythonModule, needs } from "../helpers/machine.ts";
 import { get } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
 import { KEYS } from "./radio.ts";
@@ -42,19 +42,13 @@ const CASES: [
   ],
 ];
 
-/** Returns the reason to skip a test if Python cannot evaluate the lines. */
-async function missingPython(): Promise<string | undefined> {
-  const { code } = await output("sh", [
-    "-c",
-    "python3 -c 'import jinja2, yaml'",
-  ]);
-  return code === 0 ? undefined : "python3-jinja2 or -yaml is not installed";
-}
-
 for (const [block, flags, values, reading, shown] of CASES) {
-  testUnless(
-    await missingPython(),
+  Deno.test(
     `the guide's "${block}" for Home Assistant shows ${reading}, and nothing without a current one`,
+    needs(
+      missingPythonModule("jinja2", "python3-jinja2"),
+      missingPythonModule("yaml", "python3-yaml"),
+    ),
     async () => {
       await using board = await SimulatedBoard.start(...flags);
       const read = async () => await (await get(board.program.url)).text();

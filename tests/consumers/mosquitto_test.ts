@@ -3,7 +3,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { SimulatedBoard } from "./simulated_board.ts";
 import { Broker, Loop } from "./mosquitto.ts";
-import { missingCommand, testUnless } from "../helpers/machine.ts";
+import { needs } from "../helpers/machine.ts";
 import { freePort } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
 
@@ -12,13 +12,11 @@ async function publish(broker: Broker, topic: string): Promise<void> {
   assertEquals((await output("mosquitto_pub", args)).code, 0);
 }
 
-const missing = await missingCommand(
-  ...["mosquitto", "mosquitto_pub", "curl", "stdbuf"],
-);
+const COMMANDS = ["mosquitto", "mosquitto_pub", "curl", "stdbuf"];
 
-testUnless(
-  missing,
+Deno.test(
   "mosquitto.sh publishes the reading, and nothing without a current one",
+  needs(...COMMANDS),
   async () => {
     await using broker = await Broker.start();
     await using subscriber = await broker.subscribe();
@@ -60,9 +58,9 @@ testUnless(
 );
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  testUnless(
-    missing,
+  Deno.test(
     `mosquitto.sh stops reading all boards on ${signal}`,
+    needs(...COMMANDS),
     async () => {
       await using broker = await Broker.start();
       const nobody = `127.0.0.1:${freePort()}`;

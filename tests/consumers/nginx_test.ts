@@ -5,15 +5,11 @@ import {
   BlackboxExporter,
   missingBlackboxExporter,
 } from "./blackbox_exporter.ts";
-import { Collectd, missingCollectd } from "./collectd.ts";
+import { Collectd } from "./collectd.ts";
 import { SimulatedBoard } from "./simulated_board.ts";
 import { copyExample, guideCommands, listBoards } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
-import {
-  missingAddress,
-  missingCommand,
-  testUnless,
-} from "../helpers/machine.ts";
+import { missingAddress, missingCommand, needs } from "../helpers/machine.ts";
 import { freePort, get } from "../helpers/network.ts";
 import { type Output, output, Process } from "../helpers/process.ts";
 import { missingTerminal, onTerminal } from "../helpers/terminal.ts";
@@ -135,13 +131,12 @@ async function typePassword(
   return terminal.stdout;
 }
 
-const missingNginx = await missingCommand("nginx", "openssl", "curl") ??
-  await missingTerminal() ??
-  missingAddress("::1");
+const missingNginx = missingCommand("nginx", "openssl", "curl") ??
+  missingTerminal() ?? missingAddress("::1");
 
-testUnless(
-  missingNginx ?? missingAddress("127.0.0.2"),
+Deno.test(
   "nginx.conf serves the reading over HTTPS to clients with the password, and errors without a current one",
+  needs(missingNginx, missingAddress("127.0.0.2")),
   async () => {
     using folder = await Folder.create();
     await using board = await SimulatedBoard.start("--host", "127.0.0.1");
@@ -176,9 +171,9 @@ testUnless(
   },
 );
 
-testUnless(
-  missingNginx ?? await missingCollectd() ?? await missingBlackboxExporter(),
+Deno.test(
   "collectd and blackbox_exporter read the board through nginx, with the password and the certificate",
+  needs(missingNginx, "collectd", missingBlackboxExporter()),
   async () => {
     using folder = await Folder.create();
     const flags = ["--host", "127.0.0.1", "--json"];

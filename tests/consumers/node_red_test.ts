@@ -5,14 +5,12 @@ import { SimulatedBoard } from "./simulated_board.ts";
 import { Page } from "./browser.ts";
 import { NodeRed } from "./node_red.ts";
 import { Folder } from "../helpers/files.ts";
-import { missingCommand, testUnless } from "../helpers/machine.ts";
+import { needs } from "../helpers/machine.ts";
 import { freePort } from "../helpers/network.ts";
 
-const missingNodeRed = await missingCommand("node-red");
-
-testUnless(
-  missingNodeRed,
+Deno.test(
   "node-red.json passes on the reading, and nothing without a current one",
+  needs("node-red"),
   async () => {
     using folder = await Folder.create();
     await using board = await SimulatedBoard.start();
@@ -39,9 +37,9 @@ testUnless(
   },
 );
 
-testUnless(
-  missingNodeRed,
+Deno.test(
   "node-red.json passes on the JSON object of a service with --json",
+  needs("node-red"),
   async () => {
     using folder = await Folder.create();
     await using board = await SimulatedBoard.start("--json");
@@ -59,9 +57,9 @@ const NODES_IN_ROW = `
     .filter(({ box }, index, nodes) => !(box.left <= nodes[index - 1]?.box.right))
     .map(({ id }) => id)`;
 
-testUnless(
-  missingNodeRed ?? await missingCommand("chromium"),
+Deno.test(
   "Node-RED's editor shows the flow in node-red.json",
+  needs("node-red", "chromium"),
   async () => {
     using folder = await Folder.create();
     const nobody = `127.0.0.1:${freePort()}`;

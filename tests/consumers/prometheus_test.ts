@@ -7,20 +7,20 @@ import {
   missingBlackboxExporter,
 } from "./blackbox_exporter.ts";
 import { SimulatedBoard } from "./simulated_board.ts";
-import { Collectd, missingCollectd } from "./collectd.ts";
+import { Collectd } from "./collectd.ts";
 import { copyExample, listBoards } from "./examples.ts";
 import { Prometheus } from "./prometheus.ts";
 import { Folder } from "../helpers/files.ts";
 import { guide } from "../helpers/guide.ts";
-import { missingCommand, testUnless } from "../helpers/machine.ts";
+import { needs } from "../helpers/machine.ts";
 import { freePort } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
 import { KEYS } from "./radio.ts";
 
-testUnless(
-  await missingBlackboxExporter(),
+Deno.test(
   "blackbox_exporter.yml probes the board over IPv4, and fails without a current reading",
+  needs(missingBlackboxExporter()),
   async () => {
     using folder = await Folder.create();
     await using board = await SimulatedBoard.start();
@@ -43,10 +43,9 @@ testUnless(
   },
 );
 
-testUnless(
-  await missingBlackboxExporter() ?? await missingCollectd() ??
-    await missingCommand("prometheus"),
+Deno.test(
   "prometheus.yml records the readings of two boards and their age, and alerts without a current one",
+  needs(missingBlackboxExporter(), "collectd", "prometheus"),
   async () => {
     using folder = await Folder.create();
     await using board = await SimulatedBoard.start();
@@ -104,9 +103,9 @@ testUnless(
   },
 );
 
-testUnless(
-  await missingBlackboxExporter() ?? await missingCommand("prometheus"),
+Deno.test(
   "datasensor_rules.yml records the age at the last scrape, 1 s too small to 2 s too large, with Debian's interval of 15 s",
+  needs(missingBlackboxExporter(), "prometheus"),
   async () => {
     using folder = await Folder.create();
     const options = { hasInput: true };
@@ -158,9 +157,9 @@ testUnless(
   },
 );
 
-testUnless(
-  await missingCollectd() ?? await missingCommand("prometheus"),
+Deno.test(
   "collectd_json.conf and prometheus.yml provide a value of one radio sensor, as the guide says",
+  needs("collectd", "prometheus"),
   async () => {
     using folder = await Folder.create();
     await using board = await SimulatedBoard.start("--json");
@@ -188,9 +187,7 @@ async function promtool(...args: string[]): Promise<void> {
   assertEquals(code, 0, stdout + stderr);
 }
 
-const missingPromtool = await missingCommand("promtool");
-
-testUnless(missingPromtool, "prometheus.yml is valid", async () => {
+Deno.test("prometheus.yml is valid", needs("promtool"), async () => {
   using folder = await Folder.create();
   await copyExample(folder, "datasensor_rules.yml", {});
   const path = await copyExample(folder, "prometheus.yml", {});
@@ -288,9 +285,9 @@ ${
         alertname: DatasensorReadingNotCollected
 `;
 
-testUnless(
-  missingPromtool,
+Deno.test(
   "datasensor_rules.yml records the age of a reading and alerts if it is missing or not collected, ignoring other jobs",
+  needs("promtool"),
   async () => {
     using folder = await Folder.create();
     await copyExample(folder, "datasensor_rules.yml", {});

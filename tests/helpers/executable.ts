@@ -44,5 +44,8 @@ export async function makeFromCommit(
   await project.commit("2026-11-22T17:29:59+01:00");
   const options = { cwd: project.path };
   const { code, stderr } = await make(what, processor, "dist", options);
-  if (code !== 0) return `cannot ${what}: ${stderr.trim().split("\n").at(-1)}`;
+  if (code === 0) return;
+  const reason = stderr.trim().split("\n").at(-1);
+  const denort = `DENORT_${processor.toUpperCase()}`;
+  return `set ${denort} and DENO_COMPILER, as .ci/run does (${reason})`;
 }

@@ -3,9 +3,12 @@
 import { missingCommand } from "./machine.ts";
 import type { Process } from "./process.ts";
 
-export async function missingTerminal(): Promise<string | undefined> {
-  if (Deno.build.os !== "linux") return "script(1) has other flags here";
-  return await missingCommand("script");
+/** Tells whether {@linkcode onTerminal} can run commands here. */
+export function missingTerminal(): string | undefined {
+  if (Deno.build.os !== "linux") {
+    return "run it on Linux: script(1) has other flags here";
+  }
+  return missingCommand("script");
 }
 
 /**

@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import project from "../../deno.json" with { type: "json" };
 import { Folder } from "../helpers/files.ts";
-import { missingCommand, testUnless } from "../helpers/machine.ts";
+import { missingPythonModule, needs } from "../helpers/machine.ts";
 import { output } from "../helpers/process.ts";
 
 interface Step {
@@ -20,11 +20,9 @@ async function readJobs() {
   return JSON.parse(stdout).jobs;
 }
 
-const { code } = await output("python3", ["-c", "import yaml"]);
-const noYaml = code === 0 ? undefined : "python3-yaml is not installed";
-const test = testUnless.bind(null, noYaml ?? await missingCommand("dpkg-deb"));
+const NEEDED = needs(missingPythonModule("yaml", "python3-yaml"), "dpkg-deb");
 
-test("the workflow's commands are tasks and files", async () => {
+Deno.test("the workflow's commands are tasks and files", NEEDED, async () => {
   const { all, newest } = await readJobs();
   const steps: Step[] = [...all.steps, ...newest.steps];
   const commands = steps.flatMap(({ run }) => run ?? []);
@@ -37,16 +35,19 @@ test("the workflow's commands are tasks and files", async () => {
   }
 });
 
-test("the workflow publishes the packages that it tested, and their checksums, if the tag names their version", async () => {
-  const { newest, release } = await readJobs();
-  const [download, ...steps]: Step[] = release.steps;
-  const { name, path } = newest.steps.at(-1).with;
-  const [runner] = newest.strategy.matrix.runner;
-  const artifact = name.replace("${{ matrix.runner }}", runner);
-  assertEquals(download!.with!.name, artifact);
-  assertEquals(release.needs, ["all", "newest"]);
-  using place = await Folder.create();
-  const script = `mkdir -p tree/DEBIAN dist
+Deno.test(
+  "the workflow publishes the packages that it tested, and their checksums, if the tag names their version",
+  NEEDED,
+  async () => {
+    const { newest, release } = await readJobs();
+    const [download, ...steps]: Step[] = release.steps;
+    const { name, path } = newest.steps.at(-1).with;
+    const [runner] = newest.strategy.matrix.runner;
+    const artifact = name.replace("${{ matrix.runner }}", runner);
+    assertEquals(download!.with!.name, artifact);
+    assertEquals(release.needs, ["all", "newest"]);
+    using place = await Folder.create();
+    const script = `mkdir -p tree/DEBIAN dist
       for name in arm64 amd64; do
         printf "%s\\n" "Package: datasensor" "Version: ${project.version}+2026" \
           "Architecture: $name" "Maintainer: a" "Description: b" >tree/DEBIAN/control
@@ -56,14 +57,15 @@ test("the workflow publishes the packages that it tested, and their checksums, i
       gh() { echo "$@"; }
       ${steps.map(({ run }) => run ?? "").join("\n")}
       sha256sum --check SHA256SUMS`;
-  const publish = (GITHUB_REF_NAME: string) => {
-    const options = { cwd: place.path, env: { GITHUB_REF_NAME } };
-    return output("sh", ["-ec", script], options);
-  };
-  const files = "datasensor_amd64.deb datasensor_arm64.deb";
-  const { code, stdout, stderr } = await publish(`v${project.version}`);
-  assertEquals(code, 0, stderr);
-  assertMatch(stdout, new RegExp(`release create v.* ${files} SHA256SUMS\n`));
-  assertMatch(stdout, /amd64.deb: OK\n.*arm64.deb: OK\n$/);
-  assertEquals((await publish("v0.9.0")).code, 1);
-});
+    const publish = (GITHUB_REF_NAME: string) => {
+      const options = { cwd: place.path, env: { GITHUB_REF_NAME } };
+      return output("sh", ["-ec", script], options);
+    };
+    const files = "datasensor_amd64.deb datasensor_arm64.deb";
+    const { code, stdout, stderr } = await publish(`v${project.version}`);
+    assertEquals(code, 0, stderr);
+    assertMatch(stdout, new RegExp(`release create v.* ${files} SHA256SUMS\n`));
+    assertMatch(stdout, /amd64.deb: OK\n.*arm64.deb: OK\n$/);
+    assertEquals((await publish("v0.9.0")).code, 1);
+  },
+);

@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { VERSION } from "../../src/process/command_line.ts";
 import { Folder } from "../helpers/files.ts";
-import { testUnless } from "../helpers/machine.ts";
+import { needs, skipIf } from "../helpers/machine.ts";
 import { output, Process } from "../helpers/process.ts";
 
 /** Starts to compile into a folder, and waits until the tool's own has files. */
@@ -110,9 +110,13 @@ Deno.test("compile rejects another file than denort for the processor", async ()
   }
 });
 
-testUnless(
-  Deno.build.os === "linux" ? undefined : "executables for Linux do not run",
+Deno.test(
   "compile rejects an executable that does not run",
+  needs(
+    Deno.build.os === "linux"
+      ? undefined
+      : "run it on Linux, for which the executables are",
+  ),
   async () => {
     using project = await Folder.ofProject(); // without a commit
     const { stdout } = await output(Deno.execPath(), ["--version"]);
@@ -125,11 +129,13 @@ testUnless(
   },
 );
 
-testUnless(
-  Deno.build.arch === "x86_64"
-    ? undefined
-    : "only the segments of Deno for x86_64 share large pages",
+Deno.test(
   "compile rejects an executable that does not fit large pages",
+  skipIf(
+    Deno.build.arch === "x86_64"
+      ? undefined
+      : "run it on x86_64, where the segments of Deno share large pages",
+  ),
   async () => {
     using folder = await Folder.create();
     const denort = `${folder.path}/denort`;

@@ -10,7 +10,7 @@ import {
   makeFromCommit,
 } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
-import { missingCommand, testUnless } from "../helpers/machine.ts";
+import { missingCommand, needs } from "../helpers/machine.ts";
 import { output, Process } from "../helpers/process.ts";
 import { HEARD, KEYS } from "../consumers/radio.ts";
 
@@ -26,9 +26,9 @@ await Deno.writeTextFile(`${clone.path}/.board/package/etc/default/x~`, "");
 await Deno.writeTextFile(`${clone.path}/.board/consumers/x~`, "");
 const folder = `${clone.path}/dist`;
 
-const reason = await missingCommand("dpkg-deb", "git") ??
+const reason = missingCommand("dpkg-deb", "git") ??
   await makeFromCommit("package", "aarch64", clone);
-const test = testUnless.bind(null, reason);
+const NEEDED = needs(reason);
 let version = "";
 if (!reason) {
   version = (await run("echo datasensor_*_arm64.deb")).split("_")[1]!;
@@ -43,7 +43,7 @@ async function run(script: string): Promise<string> {
   return stdout;
 }
 
-test("the package contains these files", async () => {
+Deno.test("the package contains these files", NEEDED, async () => {
   const files = await run(`dpkg-deb -c ${NAME} |
     grep -v -e ^d -e /consumers/ | awk '{ print $1, $2, $6 }'`);
   assertEquals(files.split("\n"), [
@@ -66,7 +66,7 @@ test("the package contains these files", async () => {
   await run(`diff -r tree/${DOCUMENTS}/examples/consumers ${consumers}`);
 });
 
-test("the package has the version of the executable", async () => {
+Deno.test("the package has the version of the executable", NEEDED, async () => {
   assertMatch(version, /^\d+\.\d+\.\d+\+202611221629\d\d\.[0-9a-f]{7}$/);
   assertEquals(await run(`dpkg-deb -f ${NAME} Version`), `${version}\n`);
   const changelog = await run(`zcat tree/${DOCUMENTS}/changelog.gz`);
@@ -75,9 +75,9 @@ test("the package has the version of the executable", async () => {
   await run(`grep -aqF '"version":"${version}"' tree/usr/bin/datasensor`);
 });
 
-testUnless(
-  reason ?? await missingCommand("readelf"),
+Deno.test(
   "the package depends on what the executable needs",
+  needs(reason, "readelf"),
   async () => {
     const needs = await run("readelf -dVW tree/usr/bin/datasensor");
     const packages = Array.from(
@@ -91,9 +91,9 @@ testUnless(
   },
 );
 
-testUnless(
-  reason ?? await missingCommand("lintian"),
+Deno.test(
   "lintian finds nothing in the package, and needs every override",
+  needs(reason, "lintian"),
   async () => {
     // A superfluous override is only information, as are remarks on Deno's code
     const found = await run(`lintian --no-cfg --fail-on none --display-info \\
@@ -102,37 +102,45 @@ testUnless(
   },
 );
 
-test("the manual page describes every flag, and names the package's files", async () => {
-  const page = await run("zcat tree/usr/share/man/man1/datasensor.1.gz");
-  const flags = page.replaceAll("\\-", "-").match(/(?<=^.B )-.*/gm);
-  assertEquals(flags, HELP.match(/(?<=^ {2})-.*?(?= {2,})/gm));
-  const files = page.match(/(?<=^\.I )\/(etc|usr)\/.*/gm)!;
-  await run(`ls ${files.map((file) => `tree${file}`).join(" ")}`);
-  const [title] = page.split("\n");
-  assertEquals(title, '.TH DATASENSOR 1 2026-11-22 "datasensor 1.0.0"');
-});
+Deno.test(
+  "the manual page describes every flag, and names the package's files",
+  NEEDED,
+  async () => {
+    const page = await run("zcat tree/usr/share/man/man1/datasensor.1.gz");
+    const flags = page.replaceAll("\\-", "-").match(/(?<=^.B )-.*/gm);
+    assertEquals(flags, HELP.match(/(?<=^ {2})-.*?(?= {2,})/gm));
+    const files = page.match(/(?<=^\.I )\/(etc|usr)\/.*/gm)!;
+    await run(`ls ${files.map((file) => `tree${file}`).join(" ")}`);
+    const [title] = page.split("\n");
+    assertEquals(title, '.TH DATASENSOR 1 2026-11-22 "datasensor 1.0.0"');
+  },
+);
 
-test("every link in the package's documents leads to one of its files or sections", async () => {
-  const documents = `${folder}/tree/${DOCUMENTS}`;
-  const find = `cd tree/${DOCUMENTS}; grep -rlE '\\]\\(|href=|src=' . | sort`;
-  assertEquals(await run(find), "./README.md\n./guide.md\n");
-  for (const document of ["README.md", "guide.md"]) {
-    const text = await Deno.readTextFile(`${documents}/${document}`);
-    const links = text.matchAll(/\]\((?!https:)([^)#]*)(?:#([^)]+))?\)/g);
-    let count = 0;
-    for (const [link, file = "", anchor] of links) {
-      const path = `${documents}/${file || document}`;
-      const exists = await Deno.stat(path).then(() => true, () => false);
-      assert(exists, `${document}: ${link}`);
-      if (anchor) {
-        const isFound = (await listAnchors(path)).includes(anchor);
-        assert(isFound, `${document}: ${link}`);
+Deno.test(
+  "every link in the package's documents leads to one of its files or sections",
+  needs(reason),
+  async () => {
+    const documents = `${folder}/tree/${DOCUMENTS}`;
+    const find = `cd tree/${DOCUMENTS}; grep -rlE '\\]\\(|href=|src=' . | sort`;
+    assertEquals(await run(find), "./README.md\n./guide.md\n");
+    for (const document of ["README.md", "guide.md"]) {
+      const text = await Deno.readTextFile(`${documents}/${document}`);
+      const links = text.matchAll(/\]\((?!https:)([^)#]*)(?:#([^)]+))?\)/g);
+      let count = 0;
+      for (const [link, file = "", anchor] of links) {
+        const path = `${documents}/${file || document}`;
+        const exists = await Deno.stat(path).then(() => true, () => false);
+        assert(exists, `${document}: ${link}`);
+        if (anchor) {
+          const isFound = (await listAnchors(path)).includes(anchor);
+          assert(isFound, `${document}: ${link}`);
+        }
+        count++;
       }
-      count++;
+      assert(count > 4, `${document} has ${count} links`);
     }
-    assert(count > 4, `${document} has ${count} links`);
-  }
-});
+  },
+);
 
 /** Returns the anchors of a Markdown file's headings. */
 async function listAnchors(file: string): Promise<string[]> {
@@ -151,33 +159,37 @@ const VARIABLES = {
   LC_ALL: "tr_TR.UTF-8",
 };
 
-test("package builds and reports the same in a clone with other dates and modes, whose name a shell would run in part", async () => {
-  using place = await Folder.create();
-  using cache = await Folder.ofCache();
-  // Gives the current date to the fallback's package, if it is cached
-  const touch = "tar cf npm.tar npm/*/deno-std && rm npm && tar xmf npm.tar";
-  await output("sh", ["-c", touch], { cwd: cache.path });
-  const cwd = `${place.path}/it's "a" $(touch x) \`touch x\` #%41?`;
-  const script = 'umask 077; git clone -q "$0" "$1"';
-  await output("sh", ["-c", script, clone.path, cwd]);
-  const env = { ...VARIABLES, DENO_DIR: cache.path };
-  const options = { cwd, env, umask: "077" };
-  const made = await make("package", "aarch64", "a/b", options);
-  const status = await output("git", ["status", "--porcelain"], { cwd });
-  assertEquals(status.stdout, "?? a/\n"); // and no x
-  const isWarned = made.stderr.includes("does not survive a flood");
-  assertEquals(isWarned, isTooOld(await compilerVersion()), made.stderr);
-  const sum = (await run(`sha256sum ${NAME}`)).split(" ")[0];
-  const { size } = await Deno.stat(`${folder}/${NAME}`);
-  const name = `datasensor_${version}_arm64.deb`;
-  assertEquals(
-    made.stdout.replace(/Compiled with .*\n/, ""),
-    `a/b/${name}: ${size} bytes
+Deno.test(
+  "package builds and reports the same in a clone with other dates and modes, whose name a shell would run in part",
+  NEEDED,
+  async () => {
+    using place = await Folder.create();
+    using cache = await Folder.ofCache();
+    // Gives the current date to the fallback's package, if it is cached
+    const touch = "tar cf npm.tar npm/*/deno-std && rm npm && tar xmf npm.tar";
+    await output("sh", ["-c", touch], { cwd: cache.path });
+    const cwd = `${place.path}/it's "a" $(touch x) \`touch x\` #%41?`;
+    const script = 'umask 077; git clone -q "$0" "$1"';
+    await output("sh", ["-c", script, clone.path, cwd]);
+    const env = { ...VARIABLES, DENO_DIR: cache.path };
+    const options = { cwd, env, umask: "077" };
+    const made = await make("package", "aarch64", "a/b", options);
+    const status = await output("git", ["status", "--porcelain"], { cwd });
+    assertEquals(status.stdout, "?? a/\n"); // and no x
+    const isWarned = made.stderr.includes("does not survive a flood");
+    assertEquals(isWarned, isTooOld(await compilerVersion()), made.stderr);
+    const sum = (await run(`sha256sum ${NAME}`)).split(" ")[0];
+    const { size } = await Deno.stat(`${folder}/${NAME}`);
+    const name = `datasensor_${version}_arm64.deb`;
+    assertEquals(
+      made.stdout.replace(/Compiled with .*\n/, ""),
+      `a/b/${name}: ${size} bytes
 SHA-256 ${sum}
 To install it: scp a/b/${name} BOARD: && ssh -t BOARD sudo apt install ./${name}
 `,
-  );
-});
+    );
+  },
+);
 
 const settings = await Deno.readTextFile(`${TREE}/etc/default/datasensor`);
 const sensors = settings.match(/(?<=^#SENSOR=).*$/gm)!;
@@ -209,10 +221,9 @@ const PRINTED: [lines: number, last: unknown][] = [
   [10, undefined],
 ];
 
-const testWithJq = testUnless.bind(null, await missingCommand("jq"));
-
-testWithJq(
+Deno.test(
   "the examples of sensors print each reading at once, skip junk, and end when reading fails, on a board whose language is German too",
+  needs("jq"),
   async () => {
     const env = { LC_ALL: "de_DE.UTF-8", HEARD };
     assertEquals(sensors.length, PRINTED.length);
@@ -243,8 +254,9 @@ const CLOCK: [time: string, model: string, served: string[]][] = [
   ["2026-07-01T12:00:01Z", "d", ["e", "d"]],
 ];
 
-testWithJq(
+Deno.test(
   "the example of radio sensors drops those that were silent for an hour, in summer time too, and when the clock is set",
+  needs("jq"),
   async () => {
     const lines = CLOCK.map(([time, model]) =>
       JSON.stringify({ model, clock: Date.parse(time) / 1000 })
@@ -260,9 +272,9 @@ testWithJq(
   },
 );
 
-testUnless(
-  await missingCommand("systemd-analyze", "systemd-sysusers"),
+Deno.test(
   "the package's systemd units are valid and hardened, and it creates their groups",
+  needs("systemd-analyze", "systemd-sysusers"),
   async () => {
     const script = `cp ${UNITS}/* "$0"
       cd "$0"

@@ -34,16 +34,26 @@ Deno.test("`deno task dev` restarts the service when a file changes, with the sa
   assertMatch(program.stdout, /Permitted: nothing\n/);
 });
 
-Deno.test("`deno task ok` lists what did not run", async () => {
+Deno.test("`deno task ok` lists what did not run, which fails in CI", async () => {
   using project = await Folder.ofProject();
-  const test = `import { testUnless } from "./helpers/machine.ts";
-    for (const name of ["a", "b"]) testUnless("no x", name, () => {});`;
+  const test = `import { needs } from "./helpers/machine.ts";
+    Deno.test("a", needs("no-such-command"), () => {});
+    Deno.test("b", needs("sh", "let it be Monday"), () => {});`;
   await Deno.writeTextFile(`${project.path}/tests/x_test.ts`, test);
   const ok = ["run", "--allow-all", "tests/helpers/ok.ts", "tests/x_test.ts"];
-  const args = ["-u", "CI", Deno.execPath(), ...ok];
-  const { stdout } = await output("env", args, { cwd: project.path });
+  const run = (...environment: string[]) => {
+    const args = [...environment, Deno.execPath(), ...ok];
+    return output("env", args, { cwd: project.path });
+  };
+  const { code, stdout } = await run("-u", "CI");
+  assertEquals(code, 0);
   assertMatch(stdout, /\na \.\.\. ignored.*\nb \.\.\. ignored/);
-  const skipped = "\nSkipped 2 tests of tests/x_test.ts: no x\n";
+  const skipped =
+    "\nSkipping tests of tests/x_test.ts: install no-such-command\n" +
+    "Skipping tests of tests/x_test.ts: let it be Monday\n";
   const board = "Not run: tests/board, see `deno task test:board`\n";
   assert(stdout.endsWith(skipped + board), stdout);
+  const inCi = await run("CI=true");
+  assertEquals(inCi.code, 1);
+  assertMatch(inCi.stderr + inCi.stdout, /To test, install no-such-command/);
 });

@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import project from "../../deno.json" with { type: "json" };
 import { Folder } from "../helpers/files.ts";
-import { missingCommand, testUnless } from "../helpers/machine.ts";
+import { needs } from "../helpers/machine.ts";
 import { output } from "../helpers/process.ts";
 
 /** Returns the version of a clone. */
@@ -14,22 +14,24 @@ async function readVersion(cwd: string): Promise<string> {
   return (await output(Deno.execPath(), ["eval", code], options)).stdout.trim();
 }
 
-const test = testUnless.bind(null, await missingCommand("git"));
+Deno.test(
+  "a version names the commit or, with uncommitted changes, the current time",
+  needs("git"),
+  async () => {
+    using clone = await Folder.ofProject();
+    const copy = `${clone.path}/copy`; // which is no repository
+    const script = 'mkdir "$0" && cp -R deno.json deno.lock .tools "$0"';
+    await output("sh", ["-c", script, copy], { cwd: clone.path });
+    const commit = await clone.commit("2026-11-22T17:29:59+01:00");
+    const version = `${project.version}+20261122162959.${commit.slice(0, 7)}`;
+    assertEquals(await readVersion(clone.path), version);
+    assertEquals(await readVersion(copy), project.version);
 
-test("a version names the commit or, with uncommitted changes, the current time", async () => {
-  using clone = await Folder.ofProject();
-  const copy = `${clone.path}/copy`; // which is no repository
-  const script = 'mkdir "$0" && cp -R deno.json deno.lock .tools "$0"';
-  await output("sh", ["-c", script, copy], { cwd: clone.path });
-  const commit = await clone.commit("2026-11-22T17:29:59+01:00");
-  const version = `${project.version}+20261122162959.${commit.slice(0, 7)}`;
-  assertEquals(await readVersion(clone.path), version);
-  assertEquals(await readVersion(copy), project.version);
-
-  await Deno.writeTextFile(`${clone.path}/boards`, "board\n"); // is not built
-  assertEquals(await readVersion(clone.path), version);
-  await Deno.writeTextFile(`${clone.path}/.board/new`, "");
-  const changed = await readVersion(clone.path);
-  assertMatch(changed, /\+20\d{12}$/);
-  assert(changed > version);
-});
+    await Deno.writeTextFile(`${clone.path}/boards`, "board\n"); // is not built
+    assertEquals(await readVersion(clone.path), version);
+    await Deno.writeTextFile(`${clone.path}/.board/new`, "");
+    const changed = await readVersion(clone.path);
+    assertMatch(changed, /\+20\d{12}$/);
+    assert(changed > version);
+  },
+);

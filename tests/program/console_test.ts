@@ -3,7 +3,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { CAPACITY_BYTES } from "../../src/log/line_writer.ts";
-import { missingCommand, notLinux, testUnless } from "../helpers/machine.ts";
+import { needs, notLinux } from "../helpers/machine.ts";
 import { freePort, getMany } from "../helpers/network.ts";
 import { nonBlocking, Program, programCommand } from "../helpers/program.ts";
 
@@ -27,18 +27,21 @@ Deno.test("the program answers while nobody reads its console, and counts droppe
   );
 });
 
-const test = testUnless.bind(null, await missingCommand("python3"));
-test("the program logs every request to a pipe that is not blocking", async () => {
-  await using program = await Program.start([], { wrap: nonBlocking(1) });
-  program.readDelayMs = Infinity; // until the pipe is full
-  await getMany(program.port, 4000, longTarget);
-  program.readDelayMs = 0;
-  const ids = () => program.requests.map(({ request }) => request);
-  await program.waitFor(() => new Set(ids()).size === 4000);
-  assertEquals(program.messages, []);
-  const repeated = ids().length - 4000;
-  assert(repeated < 128, `${repeated} lines are repeated`); // one batch of 64 KiB
-});
+Deno.test(
+  "the program logs every request to a pipe that is not blocking",
+  needs("python3"),
+  async () => {
+    await using program = await Program.start([], { wrap: nonBlocking(1) });
+    program.readDelayMs = Infinity; // until the pipe is full
+    await getMany(program.port, 4000, longTarget);
+    program.readDelayMs = 0;
+    const ids = () => program.requests.map(({ request }) => request);
+    await program.waitFor(() => new Set(ids()).size === 4000);
+    assertEquals(program.messages, []);
+    const repeated = ids().length - 4000;
+    assert(repeated < 128, `${repeated} lines are repeated`); // one batch of 64 KiB
+  },
+);
 
 /** Consoles that cannot be written to, as redirections of bash. */
 const FAILING = {
@@ -47,16 +50,19 @@ const FAILING = {
 };
 
 for (const [what, redirection] of Object.entries(FAILING)) {
-  const test = testUnless.bind(null, notLinux);
-  test(`the program answers while its console is ${what}`, async () => {
-    const port = freePort(); // the start report cannot be read
-    const run = programCommand(["--port", String(port)]).flat();
-    const args = ["-c", `exec "$@" > ${redirection}`, "bash", ...run];
-    await using program = new Program("bash", args);
-    const respond = () => getMany(port, 1).then(() => true, () => false);
-    await program.waitFor(respond);
-    await getMany(port, 500);
-    assertEquals((await program.stop()).code, 0);
-    assertEquals(program.stderr, "");
-  });
+  Deno.test(
+    `the program answers while its console is ${what}`,
+    needs(notLinux),
+    async () => {
+      const port = freePort(); // the start report cannot be read
+      const run = programCommand(["--port", String(port)]).flat();
+      const args = ["-c", `exec "$@" > ${redirection}`, "bash", ...run];
+      await using program = new Program("bash", args);
+      const respond = () => getMany(port, 1).then(() => true, () => false);
+      await program.waitFor(respond);
+      await getMany(port, 500);
+      assertEquals((await program.stop()).code, 0);
+      assertEquals(program.stderr, "");
+    },
+  );
 }

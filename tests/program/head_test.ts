@@ -1,22 +1,25 @@
 // HEAD, whose body Deno.serve omits over HTTP/1 only.
 
 import { assertEquals } from "@std/assert";
-import { missingCommand, testUnless } from "../helpers/machine.ts";
+import { needs } from "../helpers/machine.ts";
 import { output } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
 
-const test = testUnless.bind(null, await missingCommand("curl"));
-test("the program answers HEAD with the status and the length of GET, and without a body", async () => {
-  await using program = await Program.start();
-  for (const version of ["--http1.1", "--http2-prior-knowledge"]) {
-    const request = async (flag: string) => {
-      const args = [version, flag, program.url];
-      const { code, stdout } = await output("curl", args);
-      const [head = "", body] = stdout.split("\r\n\r\n");
-      return [code, head.match(/^(HTTP|content-).*/gm)?.sort(), body];
-    };
-    const [code, fields, body] = await request("-si");
-    assertEquals([code, body], [0, '"Sensor data"']);
-    assertEquals(await request("-sI"), [0, fields, ""]);
-  }
-});
+Deno.test(
+  "the program answers HEAD with the status and the length of GET, and without a body",
+  needs("curl"),
+  async () => {
+    await using program = await Program.start();
+    for (const version of ["--http1.1", "--http2-prior-knowledge"]) {
+      const request = async (flag: string) => {
+        const args = [version, flag, program.url];
+        const { code, stdout } = await output("curl", args);
+        const [head = "", body] = stdout.split("\r\n\r\n");
+        return [code, head.match(/^(HTTP|content-).*/gm)?.sort(), body];
+      };
+      const [code, fields, body] = await request("-si");
+      assertEquals([code, body], [0, '"Sensor data"']);
+      assertEquals(await request("-sI"), [0, fields, ""]);
+    }
+  },
+);

@@ -1,33 +1,38 @@
 // What the program reports at its start: its addresses, or why it cannot listen.
 
 import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
-import { missingAddress, testUnless } from "../helpers/machine.ts";
+import { missingAddress, needs } from "../helpers/machine.ts";
 import { exchange, LAST_GET } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
 import { Program, programCommand } from "../helpers/program.ts";
 
-const test = testUnless.bind(null, missingAddress("0.0.0.0", 5000));
-test("the program listens on port 5000 of all addresses by default", async () => {
-  await using program = new Program(...programCommand([]));
-  await program.waitUntilListening();
-  assertMatch(program.stdout, /all addresses \(0\.0\.0\.0\)/);
-  assertEquals(program.url, "http://127.0.0.1:5000/datasensor");
-  await program.waitForAnswer();
-});
+Deno.test(
+  "the program listens on port 5000 of all addresses by default",
+  needs(missingAddress("0.0.0.0", 5000)),
+  async () => {
+    await using program = new Program(...programCommand([]));
+    await program.waitUntilListening();
+    assertMatch(program.stdout, /all addresses \(0\.0\.0\.0\)/);
+    assertEquals(program.url, "http://127.0.0.1:5000/datasensor");
+    await program.waitForAnswer();
+  },
+);
 
 for (const host of ["0.0.0.0", "::", "127.0.0.1", "::1", "localhost"]) {
-  const missing = host.includes(":") ? missingAddress("::1") : undefined;
-  const test = testUnless.bind(null, missing);
-  test(`the program answers at every address that it reports for ${host}`, async () => {
-    await using program = await Program.start(["--host", host]);
-    assertNotEquals(program.addresses, []);
-    for (const address of program.addresses) {
-      const { hostname, port } = new URL(address);
-      // Not with fetch(), which may use a proxy for this network's addresses
-      const to = { hostname: hostname.replace(/^\[|\]$/g, ""), port: +port };
-      assertMatch(await exchange(to, LAST_GET), /\r\n\r\n"Sensor data"$/);
-    }
-  });
+  Deno.test(
+    `the program answers at every address that it reports for ${host}`,
+    needs(host.includes(":") ? missingAddress("::1") : undefined),
+    async () => {
+      await using program = await Program.start(["--host", host]);
+      assertNotEquals(program.addresses, []);
+      for (const address of program.addresses) {
+        const { hostname, port } = new URL(address);
+        // Not with fetch(), which may use a proxy for this network's addresses
+        const to = { hostname: hostname.replace(/^\[|\]$/g, ""), port: +port };
+        assertMatch(await exchange(to, LAST_GET), /\r\n\r\n"Sensor data"$/);
+      }
+    },
+  );
 }
 
 Deno.test("the program reports every IPv4 address of the machine", async () => {

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
-import { missingCommand, testUnless } from "../helpers/machine.ts";
+import { needs } from "../helpers/machine.ts";
 import { get } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
 import { nonBlocking, Program } from "../helpers/program.ts";
@@ -60,16 +60,19 @@ Deno.test("the program keeps reading a FIFO while its writers come and go", asyn
   assert(!program.stdout.includes("WARN"), program.stdout);
 });
 
-const test = testUnless.bind(null, await missingCommand("python3"));
-test("a pipe that is not blocking is read, with Deno 2.8.3 or newer", async () => {
-  const options = { hasInput: true, wrap: nonBlocking(0) };
-  await using program = await Program.start(["--stdin"], options);
-  for (const reading of ["21.5", "22"]) {
-    await program.write(`${reading}\n`);
-    await program.waitForAnswer(`"${reading}"`);
-  }
-  assertEquals(program.messages, []);
-});
+Deno.test(
+  "a pipe that is not blocking is read, with Deno 2.8.3 or newer",
+  needs("python3"),
+  async () => {
+    const options = { hasInput: true, wrap: nonBlocking(0) };
+    await using program = await Program.start(["--stdin"], options);
+    for (const reading of ["21.5", "22"]) {
+      await program.write(`${reading}\n`);
+      await program.waitForAnswer(`"${reading}"`);
+    }
+    assertEquals(program.messages, []);
+  },
+);
 
 Deno.test("the program answers while a sensor prints nonsense as fast as it can", async () => {
   const wrap = ["sh", "-c", `yes '[' | "$@"`, "sh"];

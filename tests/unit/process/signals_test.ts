@@ -1,7 +1,7 @@
 // What stops the program, in a process that receives real signals and throws errors.
 
 import { assert, assertEquals } from "@std/assert";
-import { testUnless } from "../../helpers/machine.ts";
+import { needs } from "../../helpers/machine.ts";
 import { Process } from "../../helpers/process.ts";
 import { missingTerminal, onTerminal } from "../../helpers/terminal.ts";
 
@@ -55,14 +55,17 @@ const STREAMS = {
 };
 
 for (const [stream, redirection] of Object.entries(STREAMS)) {
-  const test = testUnless.bind(null, await missingTerminal());
-  test(`stopSignal() is aborted by SIGHUP if the standard ${stream} is a terminal`, async () => {
-    await using child = await start("", redirection);
-    const pid = parseInt(child.stdout); // which the terminal shows first
-    Deno.kill(pid, "SIGHUP");
-    await child.waitFor(() => child.stdout.endsWith("ready\nstop\n"));
-    await child.signalUntilExit("SIGTERM", pid);
-  });
+  Deno.test(
+    `stopSignal() is aborted by SIGHUP if the standard ${stream} is a terminal`,
+    needs(missingTerminal()),
+    async () => {
+      await using child = await start("", redirection);
+      const pid = parseInt(child.stdout); // which the terminal shows first
+      Deno.kill(pid, "SIGHUP");
+      await child.waitFor(() => child.stdout.endsWith("ready\nstop\n"));
+      await child.signalUntilExit("SIGTERM", pid);
+    },
+  );
 }
 
 const ERRORS = ["setTimeout(() => { throw 7; })", "Promise.reject(7)"];
