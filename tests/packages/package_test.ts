@@ -10,6 +10,7 @@ import {
   makeFromCommit,
 } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
+import { readme } from "../helpers/guide.ts";
 import { missingCommand, needs } from "../helpers/machine.ts";
 import { output, Process } from "../helpers/process.ts";
 import { HEARD, KEYS } from "../consumers/radio.ts";
@@ -17,6 +18,7 @@ import { HEARD, KEYS } from "../consumers/radio.ts";
 const TREE = ".board/package";
 const UNITS = `${TREE}/usr/lib/systemd/system`;
 const DOCUMENTS = "usr/share/doc/datasensor";
+const MANUAL = "usr/share/man/man1/datasensor.1.gz";
 const NAME = "datasensor_arm64.deb";
 
 const clone = await Folder.ofProject();
@@ -103,14 +105,20 @@ Deno.test(
 );
 
 Deno.test(
-  "the manual page describes every flag, and names the package's files",
+  "the manual page describes every flag, names the package's files, and has README's example",
   NEEDED,
   async () => {
-    const page = await run("zcat tree/usr/share/man/man1/datasensor.1.gz");
-    const flags = page.replaceAll("\\-", "-").match(/(?<=^.B )-.*/gm);
+    const roff = await run(`zcat tree/${MANUAL}`);
+    const page = roff.replaceAll("\\-", "-").replaceAll("\\(aq", "'");
+    const flags = page.match(/(?<=^.B )-.*/gm);
     assertEquals(flags, HELP.match(/(?<=^ {2})-.*?(?= {2,})/gm));
     const files = page.match(/(?<=^\.I )\/(etc|usr)\/.*/gm)!;
     await run(`ls ${files.map((file) => `tree${file}`).join(" ")}`);
+    const example = readme.block("thermal_zone0");
+    assert(
+      page.includes(example.replace("deno task start", "datasensor")),
+      page,
+    );
     const [title] = page.split("\n");
     assertEquals(title, '.TH DATASENSOR 1 2026-11-22 "datasensor 1.0.0"');
   },
