@@ -1,11 +1,9 @@
-// The oldest supported version of Deno.
+// Compares versions of Deno. The oldest that is supported, which is the one that CI
+// tests, stands in the file .dvmrc.
 
-/** The oldest Deno with which the service survives a flood of connections. */
-export const OLDEST_DENO = "2.8.3";
-
-/** Returns whether a version of Deno is older than {@linkcode OLDEST_DENO}. */
-export function isTooOld(version: string): boolean {
-  return toNumber(version) < toNumber(OLDEST_DENO);
+/** Returns whether a version of Deno is older than another one. */
+export function isOlder(version: string, than: string): boolean {
+  return toNumber(version) < toNumber(than);
 }
 
 /** Returns a version as a number: localeCompare() would add 6 ms to the start. */

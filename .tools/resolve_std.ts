@@ -7,10 +7,11 @@
 // It does not verify the packages. Deno does so when it downloads one, and fails if it
 // is missing or was modified, but it trusts npm's files once they are cached.
 //
-// Its task sets DENO_NO_UPDATE_CHECK, since Deno would otherwise contact another host
-// if this takes more than half a second.
+// Its task passes the oldest supported Deno, which saves the permission to read it, and
+// sets DENO_NO_UPDATE_CHECK, since Deno would otherwise contact another host if this
+// takes more than half a second.
 
-import { isTooOld, OLDEST_DENO } from "./oldest_deno.ts";
+import { isOlder } from "./oldest_deno.ts";
 
 /** The flags that make Deno take the packages from npm and `.tools/std`. */
 const FALLBACK_FLAGS =
@@ -20,9 +21,10 @@ const FALLBACK_FLAGS =
 const TIMEOUT_MS = 5000;
 
 const { deno } = Deno.version;
-if (isTooOld(deno)) {
+const [oldest = deno] = Deno.args;
+if (isOlder(deno, oldest)) {
   console.error(
-    `With Deno ${deno}, the service does not survive a flood of connections: use Deno ${OLDEST_DENO} or newer`,
+    `Deno ${deno} is too old: the service may not survive a flood of connections. Use Deno ${oldest} or newer`,
   );
 }
 // --cached-only keeps it offline

@@ -7,6 +7,9 @@ import { type Output, output, type ProcessOptions } from "./process.ts";
 
 const COMPILER = Deno.env.get("DENO_COMPILER") || Deno.execPath();
 
+/** The oldest Deno that is supported. */
+export const OLDEST_DENO = (await Deno.readTextFile(".dvmrc")).trim();
+
 /** Returns the version of Deno that compiles the executables. */
 export async function compilerVersion(): Promise<string> {
   return (await output(COMPILER, ["--version"])).stdout.split(" ")[1]!;

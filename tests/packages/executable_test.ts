@@ -2,12 +2,13 @@
 // tests/board runs that for the board.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { isTooOld } from "../../.tools/oldest_deno.ts";
+import { isOlder } from "../../.tools/oldest_deno.ts";
 import { VERSION } from "../../src/process/command_line.ts";
 import {
   compilerVersion,
   make,
   makeFromCommit,
+  OLDEST_DENO,
 } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
 import { readme } from "../helpers/guide.ts";
@@ -35,7 +36,7 @@ const FOR_NEW_DENO = ["flood", "requests", "stop"];
 for (const tests of [...SAME, ...FOR_NEW_DENO]) {
   const path = `tests/program/${tests}_test.ts`;
   const name = `the executable passes ${path}`;
-  const tooOld = FOR_NEW_DENO.includes(tests) && isTooOld(version)
+  const tooOld = FOR_NEW_DENO.includes(tests) && isOlder(version, OLDEST_DENO)
     ? `compile with a newer Deno than ${version}`
     : undefined;
   const options = tooOld ? skipIf(tooOld) : NEEDED;

@@ -61,7 +61,7 @@ Deno.test("the program keeps reading a FIFO while its writers come and go", asyn
 });
 
 Deno.test(
-  "a pipe that is not blocking is read, with Deno 2.8.3 or newer",
+  "a pipe that is not blocking is read",
   needs("python3"),
   async () => {
     const options = { hasInput: true, wrap: nonBlocking(0) };
