@@ -73,8 +73,9 @@ export const BY_HAND: Checks = {
       `Resident memory: ${idle} MB idle, ${after} MB after 10,000; ` +
         `journal: ${kilobytes} KB per request`,
     );
-    const { pages } = board.kind;
-    const row = guide.match(`${pages}.*\\| (\\d+) MB +\\| (\\d+) MB`);
+    const row = board.kind.pages === "4 KB"
+      ? guide.match(/4 KB.*\| (\d+) MB +\| (\d+) MB/)
+      : guide.match(/16 KB.*\| (\d+) MB +\| (\d+) MB/);
     const excess = Math.max(idle / Number(row[1]), after / Number(row[2]));
     assert(excess <= MEMORY_TOLERANCE, `${excess} times as much`);
     const [, said] = guide.match(/about ([\d.]+) KB per\s+request/);

@@ -107,10 +107,8 @@ exec sed -i -e '/^### Anything/,/^### .* below/{/^###/!d}' \
   -e '/^### Anything/r /home/pi/drop-in' "$file"
 END
 sudo chmod +x /usr/local/bin/editor`);
-  const command = `sudo systemctl edit datasensor`;
-  await board.runOnTerminal(
-    guide.line(command).replace(command, `sudo systemctl edit ${unit}`),
-  );
+  const command = guide.line("sudo systemctl edit datasensor");
+  await board.runOnTerminal(command.replace(/datasensor$/, unit));
   await board.run(APPLY);
 }
 

@@ -1,7 +1,8 @@
 // Avahi announces the board, in a network that only this test sees.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { guideCommands } from "./examples.ts";
+import { fill } from "./examples.ts";
+import { guide } from "../helpers/guide.ts";
 import { missingNamespaces, needs } from "../helpers/machine.ts";
 import { Process } from "../helpers/process.ts";
 import { programCommand } from "../helpers/program.ts";
@@ -42,10 +43,10 @@ Deno.test(
     missingNamespaces(),
   ),
   async () => {
-    const commands = guideCommands("avahi-browse", {
+    const commands = fill(guide.block("avahi-browse"), {
       "BOARD.local": "board.local",
     });
-    const install = guideCommands("avahi.service", {
+    const install = fill(guide.block("avahi.service"), {
       "sudo ": "",
       "/usr/share/doc/datasensor/examples": ".board",
     });
@@ -64,13 +65,13 @@ wait`;
       ...programCommand([]).flat(),
     ], { killGroup: true });
     await board.waitFor(() => board.stdout.includes("\nEND\n"));
-    const [, list, guide] = board.stdout.split(/\n(?:LIST|GUIDE)\n/);
+    const [, list, found] = board.stdout.split(/\n(?:LIST|GUIDE)\n/);
     // avahi-browse shows one address of the host, of either family
     assertMatch(
       list!,
       /= +eth0 IPv4 Sensor data on board .*\n.* = \[board\.local\]\n.* = \[(192\.0\.2\.7|fe80:.*)\]\n.*port = \[5000\]\n.*\["path=\/datasensor"\]\n/,
     );
     assertMatch(list!, /= +eth0 IPv6 Sensor data on board /);
-    assertEquals(guide, 'board.local\n"Sensor data"\nEND\n');
+    assertEquals(found, 'board.local\n"Sensor data"\nEND\n');
   },
 );

@@ -2,7 +2,8 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { SimulatedBoard } from "./simulated_board.ts";
-import { guideCommands } from "./examples.ts";
+import { fill } from "./examples.ts";
+import { guide } from "../helpers/guide.ts";
 import { needs } from "../helpers/machine.ts";
 import { type Output, output } from "../helpers/process.ts";
 
@@ -38,7 +39,7 @@ const CLIENTS: Client[] = [
 
 /** Runs the guide's command for a client, with nothing on standard input. */
 async function run(client: string, host: string): Promise<Output> {
-  const commands = guideCommands("wget ", { "BOARD:5000": host });
+  const commands = fill(guide.block("wget "), { "BOARD:5000": host });
   const command = commands.split("\n").find((line) =>
     line.startsWith(`${client} `)
   )!;

@@ -1,8 +1,9 @@
 // collectd on a host named monitor, which reads the boards.
 
 import { assertEquals } from "@std/assert";
-import { copyExample, runGuideCommands, type Values } from "./examples.ts";
+import { copyExample, fill, runCommands, type Values } from "./examples.ts";
 import type { Folder } from "../helpers/files.ts";
+import { guide } from "../helpers/guide.ts";
 import { freePort, get } from "../helpers/network.ts";
 import { Process } from "../helpers/process.ts";
 
@@ -20,11 +21,15 @@ export class Collectd extends Process {
   ): Promise<Collectd> {
     const port = freePort();
     const file = `${folder.path}/datasensor.conf`;
-    await runGuideCommands(folder, "/collectd.conf.d/", {
-      ".board/consumers/collectd.conf": //
-        await copyExample(folder, example, { ...values, "9103": `${port}` }),
+    const copy = await copyExample(folder, example, {
+      ...values,
+      "9103": `${port}`,
+    });
+    const install = fill(guide.block("/collectd.conf.d/"), {
+      ".board/consumers/collectd.conf": copy,
       "sudo tee /etc/collectd/collectd.conf.d/datasensor.conf": `tee ${file}`,
     });
+    await runCommands(folder, install);
     const main = `${folder.path}/main.conf`;
     await Deno.writeTextFile(
       main,

@@ -1,7 +1,6 @@
 // The examples of the operator's guide: its files and its commands.
 
 import type { Folder } from "../helpers/files.ts";
-import { guide } from "../helpers/guide.ts";
 import { output } from "../helpers/process.ts";
 
 /** What replaces the placeholders of an example, by placeholder. */
@@ -12,7 +11,7 @@ export type Values = Record<string, string>;
  *
  * @throws {Error} If the example lacks one of them.
  */
-function fill(example: string, values: Values): string {
+export function fill(example: string, values: Values): string {
   let text = example;
   for (const [placeholder, value] of Object.entries(values)) {
     if (!text.includes(placeholder)) {
@@ -41,22 +40,11 @@ export async function listBoards(folder: Folder, boards: string[]) {
   await Deno.writeTextFile(`${folder.path}/boards`, lines);
 }
 
-/**
- * Returns the guide's block of commands that contains a text.
- *
- * @throws {Error} If there is not exactly one.
- */
-export function guideCommands(text: string, values: Values): string {
-  return fill(guide.block(text), values);
-}
-
-/** Runs the guide's block of commands that contains a text, in a folder. */
-export async function runGuideCommands(
+/** Runs commands of the guide in a folder. */
+export async function runCommands(
   folder: Folder,
-  text: string,
-  values: Values,
+  commands: string,
 ): Promise<void> {
-  const commands = guideCommands(text, values);
   const options = { cwd: folder.path };
   const { code, stderr } = await output("sh", ["-ec", commands], options);
   if (code !== 0) throw new Error(stderr);

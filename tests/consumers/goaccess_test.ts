@@ -2,8 +2,9 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { SimulatedBoard } from "./simulated_board.ts";
-import { copyExample, guideCommands } from "./examples.ts";
+import { copyExample, fill } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
+import { guide } from "../helpers/guide.ts";
 import { needs } from "../helpers/machine.ts";
 import { get } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
@@ -23,7 +24,7 @@ Deno.test(
     await Deno.writeTextFile(log, program.stdout);
 
     const report = `${folder.path}/report.html`;
-    const command = guideCommands("ssh BOARD journalctl", {
+    const command = fill(guide.block("ssh BOARD journalctl"), {
       "ssh BOARD journalctl -u datasensor -o cat": `cat ${log}`,
       ".board/consumers/goaccess.conf": //
         await copyExample(folder, "goaccess.conf", {}),

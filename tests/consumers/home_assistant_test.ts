@@ -3,7 +3,7 @@
 
 import { assertEquals } from "@std/assert";
 import { SimulatedBoard } from "./simulated_board.ts";
-import { guideCommands } from "./examples.ts";
+import { fill } from "./examples.ts";
 import { guide } from "../helpers/guide.ts";
 import { missingPythonModule, needs } from "../helpers/machine.ts";
 import { get } from "../helpers/network.ts";
@@ -23,18 +23,22 @@ for body in bodies:
     print(render("value_template") if isAvailable else "unavailable")
 `;
 
+/** The lines for a reading that is a number, and for an object. */
+const NUMBER = guide.block("platform: rest");
+const OBJECT = guide.block("value_json.t }}");
+
 const CASES: [
-  block: string,
+  lines: string,
   flags: string[],
   values: Record<string, string>,
   reading: string,
   shown: string,
 ][] = [
-  ["platform: rest", ["--json"], {}, "-21.5", "-21.5"],
-  ["platform: rest", [], { "is number": "is string" }, "21.5", "21.5"],
-  ["value_json.t }}", ["--json"], {}, '{"t":21.5,"h":40}', "21.5"],
+  [NUMBER, ["--json"], {}, "-21.5", "-21.5"],
+  [NUMBER, [], { "is number": "is string" }, "21.5", "21.5"],
+  [OBJECT, ["--json"], {}, '{"t":21.5,"h":40}', "21.5"],
   [
-    "value_json.t }}",
+    OBJECT,
     ["--json"],
     { "value_json.t": guide.line("Home Assistant: ").slice(16) },
     `{"${KEYS[0]}":{"temperature_C":-3.5}}`,
@@ -42,9 +46,11 @@ const CASES: [
   ],
 ];
 
-for (const [block, flags, values, reading, shown] of CASES) {
+for (const [lines, flags, values, reading, shown] of CASES) {
   Deno.test(
-    `the guide's "${block}" for Home Assistant shows ${reading}, and nothing without a current one`,
+    `the guide's ${
+      lines === NUMBER ? "sensor" : "value"
+    } for Home Assistant with [${flags}] shows ${shown} of ${reading}, and nothing without a current one`,
     needs(
       missingPythonModule("jinja2", "python3-jinja2"),
       missingPythonModule("yaml", "python3-yaml"),
@@ -57,8 +63,7 @@ for (const [block, flags, values, reading, shown] of CASES) {
       bodies.push(await read());
       await board.becomeStale();
       bodies.push(await read(), "");
-      const lines = guideCommands(block, values);
-      const args = ["-c", EVALUATE, lines, ...bodies];
+      const args = ["-c", EVALUATE, fill(lines, values), ...bodies];
       const { stdout, stderr } = await output("python3", args);
       const none = "unavailable";
       assertEquals(stdout, [none, shown, none, none, ""].join("\n"), stderr);

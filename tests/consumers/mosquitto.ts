@@ -1,7 +1,8 @@
 // Mosquitto, an MQTT broker, and the shell loops that publish readings to it.
 
-import { copyExample, guideCommands, listBoards } from "./examples.ts";
+import { copyExample, fill, listBoards } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
+import { guide } from "../helpers/guide.ts";
 import { freePort } from "../helpers/network.ts";
 import { Process } from "../helpers/process.ts";
 
@@ -63,8 +64,10 @@ export class Loop extends Process {
       `#!/bin/sh\necho "sleep $*"\nexec /bin/sleep ${pauseSeconds}\n`,
       { mode: 0o755 },
     );
-    const path = ".board/consumers/mosquitto.sh";
-    return new Loop(folder, guideCommands(path, { [path]: copy }));
+    const command = fill(guide.block(".board/consumers/mosquitto.sh"), {
+      ".board/consumers/mosquitto.sh": copy,
+    });
+    return new Loop(folder, command);
   }
 
   private constructor(folder: Folder, command: string) {

@@ -7,8 +7,9 @@ import {
 } from "./blackbox_exporter.ts";
 import { Collectd } from "./collectd.ts";
 import { SimulatedBoard } from "./simulated_board.ts";
-import { copyExample, guideCommands, listBoards } from "./examples.ts";
+import { copyExample, fill, listBoards } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
+import { guide } from "../helpers/guide.ts";
 import { missingAddress, missingCommand, needs } from "../helpers/machine.ts";
 import { freePort, get } from "../helpers/network.ts";
 import { type Output, output, Process } from "../helpers/process.ts";
@@ -81,7 +82,7 @@ http {
 
   /** Runs the guide's curl command, typing the password. */
   async ask(password: string): Promise<string> {
-    const command = guideCommands("https://BOARD", {
+    const command = fill(guide.block("https://BOARD"), {
       "datasensor.crt": `${this.folder.path}/datasensor.crt`,
       "BOARD": `localhost:${this.port}`,
     });
@@ -93,7 +94,7 @@ http {
 async function createCredentials(folder: Folder): Promise<void> {
   const isRoot = Deno.uid() === 0;
   const group = " -g www-data";
-  const commands = guideCommands("sudo openssl", {
+  const commands = fill(guide.block("sudo openssl"), {
     "sudo ": "",
     [group]: isRoot ? group : "", // only root may choose the group
     "BOARD": "localhost",

@@ -1,8 +1,9 @@
 // Node-RED with the flow that reads the boards.
 
 import { assertEquals } from "@std/assert";
-import { copyExample, guideCommands, listBoards } from "./examples.ts";
+import { copyExample, fill, listBoards } from "./examples.ts";
 import type { Folder } from "../helpers/files.ts";
+import { guide } from "../helpers/guide.ts";
 import { freePort, get } from "../helpers/network.ts";
 import { Process } from "../helpers/process.ts";
 
@@ -13,8 +14,9 @@ export class NodeRed extends Process {
   static async start(folder: Folder, ...boards: string[]): Promise<NodeRed> {
     await listBoards(folder, boards);
     const flow = await copyExample(folder, "node-red.json", { ":5000": "" });
-    const path = ".board/consumers/node-red.json";
-    const command = guideCommands(path, { [path]: flow });
+    const command = fill(guide.block(".board/consumers/node-red.json"), {
+      ".board/consumers/node-red.json": flow,
+    });
     return new NodeRed(folder, command.trim(), freePort());
   }
 

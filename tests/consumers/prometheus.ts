@@ -1,8 +1,9 @@
 // Prometheus with the example.
 
 import { assertEquals } from "@std/assert";
-import { copyExample, runGuideCommands, type Values } from "./examples.ts";
+import { copyExample, fill, runCommands, type Values } from "./examples.ts";
 import type { Folder } from "../helpers/files.ts";
+import { guide } from "../helpers/guide.ts";
 import { freePort, get } from "../helpers/network.ts";
 import { Process } from "../helpers/process.ts";
 
@@ -40,9 +41,11 @@ export class Prometheus extends Process {
       "127.0.0.1:9103": `127.0.0.1:${collectd}`,
       "127.0.0.1:9115": `127.0.0.1:${exporter}`,
     });
-    await runGuideCommands(folder, "/etc/prometheus/boards.yml", {
-      "sudo tee /etc/prometheus/": "tee ",
-    });
+    const list = guide.block("/etc/prometheus/boards.yml");
+    await runCommands(
+      folder,
+      fill(list, { "sudo tee /etc/prometheus/": "tee " }),
+    );
     await copyExample(folder, "datasensor_rules.yml", rules);
     const global =
       `global: {scrape_interval: ${interval}, evaluation_interval: ${evaluation}}\n`;

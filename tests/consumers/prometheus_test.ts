@@ -165,8 +165,8 @@ Deno.test(
     await using board = await SimulatedBoard.start("--json");
     await board.say(`{"${KEYS[0]}":{"temperature_C":-21.5},"x":{"t":1}}`);
     await listBoards(folder, [board.host]);
-    const [key, label] = ["collectd_json.conf: ", "Prometheus: "]
-      .map((start) => guide.line(start).slice(start.length));
+    const [, key] = guide.match(/^collectd_json\.conf: (.*)/m);
+    const [, label] = guide.match(/^Prometheus: (.*)/m);
     const values = { ":5000": "", "temperature_C": key! };
     const options = { values };
     const example = "collectd_json.conf";

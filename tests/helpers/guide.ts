@@ -1,4 +1,6 @@
-// The guide and the README, for tests that follow or check them.
+// The guide and the README, for tests that follow or check them. Look up literal texts
+// and patterns: tests/packages/guide_test.ts finds these calls, and fails at once when
+// one looks for what is no longer there.
 
 class MarkdownFile {
   readonly text: string;
@@ -26,8 +28,8 @@ class MarkdownFile {
     throw new Error(`${this.file} has "${text}" ${found.length} times`);
   }
 
-  /** Returns what a pattern matches in the text. */
-  match(pattern: string | RegExp): RegExpMatchArray {
+  /** Returns what a pattern first matches in the text. */
+  match(pattern: RegExp): RegExpMatchArray {
     const match = this.text.match(pattern);
     if (match) return match;
     throw new Error(`${this.file} does not match ${pattern}`);

@@ -62,22 +62,37 @@ const SERVICE = programCommand(["--port", "0"]).flat()
   .map((word) => `'${word}'`).join(" ");
 
 /** What the README's commands read, what stands in for it, and the reading. */
-const SENSORS: [source: string, here: string, reading: string][] = [
-  ["/sys/class/thermal/thermal_zone0/temp", "<<<21500", "21.5"], // in bash
-  ["rtl_433 -F json", `echo '{"t": 21.50}'`, '{"t": 21.50}'],
+const SENSORS: [
+  command: string,
+  source: string,
+  here: string,
+  reading: string,
+][] = [
+  [
+    readme.block("/sys/class/thermal/thermal_zone0/temp"),
+    "/sys/class/thermal/thermal_zone0/temp",
+    "<<<21500", // in bash
+    "21.5",
+  ],
+  [
+    readme.block("rtl_433 -F json"),
+    "rtl_433 -F json",
+    `echo '{"t": 21.50}'`,
+    '{"t": 21.50}',
+  ],
 ];
 
-for (const [source, here, reading] of SENSORS) {
+for (const [command, source, here, reading] of SENSORS) {
   Deno.test(`the README's command with ${source} feeds the service, in German too`, async () => {
     using place = await Folder.create();
     const LC_ALL = "de_DE.UTF-8"; // in which awk prints 21,5
-    const script = `localedef --no-archive -i de_DE -f UTF-8 ./${LC_ALL}`;
-    await output("sh", ["-c", script], { cwd: place.path });
+    const define = `localedef --no-archive -i de_DE -f UTF-8 ./${LC_ALL}`;
+    await output("sh", ["-c", define], { cwd: place.path });
     const env = { LOCPATH: place.path, LC_ALL };
-    const command = readme.block(source).replace(source, here)
+    const script = command.replace(source, here)
       .replace("deno task start", SERVICE);
     const options = { killGroup: true, env };
-    await using program = new Program("bash", ["-c", command], options);
+    await using program = new Program("bash", ["-c", script], options);
     await program.waitUntilListening();
     await program.waitForAnswer(reading);
   });
