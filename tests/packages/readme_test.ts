@@ -24,6 +24,11 @@ Deno.test("the README shows the command that `deno task start` runs", () => {
   assertEquals(readme.line("Task start "), `Task start ${start.command}`);
 });
 
+Deno.test("the README and the guide show the same settings of a sensor", () => {
+  const settings = readme.block("SENSOR=/usr/local/bin/my-sensor");
+  assertEquals(settings, guide.block("SENSOR=/usr/local/bin/my-sensor"));
+});
+
 Deno.test("the README names the oldest Deno, and no other", () => {
   const named = readme.text.matchAll(/deno(?:@|\S* )(\d[\d.]+\d)/gi);
   const versions = Array.from(named, ([, version]) => version);
