@@ -49,8 +49,7 @@ export async function runTool(
     const dir = await Deno.realPath(flags.outputDir);
     await removeLeftovers(dir);
     folder = await Deno.makeTempDir({ dir, prefix: PREFIX });
-    using lock = await lockFile(folder);
-    await lock.lock(true);
+    using _lock = await lock(folder);
     await tool({ ...flags, folder });
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
@@ -60,18 +59,28 @@ export async function runTool(
   }
 }
 
-/** Opens the file that a running tool has locked in its folder. */
-function lockFile(folder: string): Promise<Deno.FsFile> {
-  return Deno.open(`${folder}/lock`, { create: true, write: true });
+/** Locks a new folder. Its file `lock` is locked from the moment at which it appears. */
+async function lock(folder: string): Promise<Deno.FsFile> {
+  const options = { createNew: true, write: true };
+  const file = await Deno.open(`${folder}/unlocked`, options);
+  await file.lock(true);
+  await Deno.rename(`${folder}/unlocked`, `${folder}/lock`);
+  return file;
 }
 
 /** Removes the folders of tools that were killed. */
 async function removeLeftovers(dir: string): Promise<void> {
   for await (const { name } of Deno.readDir(dir)) {
     if (!name.startsWith(PREFIX)) continue;
-    using lock = await lockFile(`${dir}/${name}`);
-    if (!await lock.tryLock(true)) continue; // it runs
-    await Deno.remove(`${dir}/${name}`, { recursive: true });
+    try {
+      const path = `${dir}/${name}/lock`;
+      using file = await Deno.open(path, { write: true });
+      if (!await file.tryLock(true)) continue; // it runs
+      await Deno.remove(`${dir}/${name}`, { recursive: true });
+    } catch (error) {
+      // A tool has just created the folder, or another one has removed it, too
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
   }
 }
 

@@ -56,6 +56,9 @@ Deno.test("a tool removes the files of a killed one, but not of one that runs", 
   await lock.unlock();
   await failToPackage(place);
   assertEquals(place.names(), []);
+  await Deno.mkdir(`${place.path}/.build-new`); // as if it had just begun to run
+  await failToPackage(place);
+  assertEquals(place.names(), [".build-new"]);
 });
 
 /** Asserts that `deno task compile` fails, and keeps an earlier executable. */
