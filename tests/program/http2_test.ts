@@ -23,7 +23,6 @@ const REQUESTS: [fields: Fields, logged: string, status: number][] = [
   [{ ":path": "?x" }, "GET /?x", 404],
   [{ ":path": "*", ":method": "OPTIONS" }, "OPTIONS /*", 404],
   [{ ":path": "*" }, "GET /", 404],
-  [{ ":path": '/"\xc2\x9b31m\x7f' }, 'GET /\\"\\xc2\\x9b31m\\x7f', 404],
   [{ ":method": "BREW" }, "BREW /datasensor", 405],
   [CONNECT, "CONNECT /", 404],
   [{ ":authority": "user@a" }, "GET -", 400],
@@ -88,28 +87,4 @@ Deno.test("the program keeps a long reading once, however many responses are nev
   assert(memory < 144, `It took ${memory} MB`); // copies would take 240 MB more
   await program.stop();
   assertEquals(program.messages, []);
-});
-
-Deno.test("the program logs each of 20,000 HTTP/2 requests that arrive at once", async () => {
-  await using program = await Program.start();
-  using held = new DisposableStack();
-  program.kill("SIGSTOP"); // so that it receives all requests together
-  for (let number = 0; number < 100; number++) {
-    // The kernel accepts the connection
-    const connection = held.use(await Http2Connection.open(program.port));
-    const requests = Array.from({ length: 200 }, (_, index) => {
-      const path = `/${number}/${index}/${"x".repeat(100)}`;
-      return request(2 * index + 1, { ":path": path });
-    });
-    await connection.send(...requests);
-  }
-  program.kill("SIGCONT");
-  await program.waitForLines(20_000);
-  assertEquals((await program.stop()).code, 0);
-  assertEquals(program.messages, []);
-  const whole = /^GET \/\d+\/\d+\/x{100} 404$/;
-  const logged = program.requests
-    .map(({ request, status }) => `${request} ${status}`)
-    .filter((text) => whole.test(text));
-  assertEquals(new Set(logged).size, 20_000);
 });

@@ -1,5 +1,5 @@
-// Clients that share the open files of the unit: crowds that come at once, pollers
-// that keep their connections, and holders of idle ones. None shuts out the others.
+// Clients that share the open files of the unit: pollers that come at once and keep
+// their connections, and holders of idle ones. None shuts out the others.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { exchange, GET, open, receive, send } from "../helpers/network.ts";
@@ -20,41 +20,19 @@ async function ask(connection: Deno.Conn): Promise<void> {
   assert(wait < WAIT_LIMIT_MS, `A client waited for ${wait} ms`);
 }
 
-/** Runs clients at the same time, which must not use up the open files. */
-async function runClients(
-  count: number,
-  client: (port: number, index: number) => Promise<void>,
-): Promise<void> {
-  await using program = await Program.start([], { wrap: WITH_OPEN_FILES });
-  const { port } = program;
-  for (let crowd = 0; crowd < 3; crowd++) {
-    const clients = Array.from({ length: count }, (_, i) => client(port, i));
-    await Promise.all(clients);
-  }
-  await program.stop();
-  assertEquals(program.messages, []);
-}
-
-for (const milliseconds of [0, 1000]) {
-  Deno.test(`the program answers crowds of 60 clients that stay for ${milliseconds} ms`, async () => {
-    await runClients(60, async (port) => {
-      using connection = await Deno.connect({ port });
-      await ask(connection);
-      await delay(milliseconds);
-    });
-  });
-}
-
 const POLLERS = OPEN_FILES - 40; // the program itself opens about 25
 
-Deno.test(`the program keeps the connections of ${POLLERS} clients that poll it`, async () => {
-  await runClients(POLLERS, async (port, index) => {
-    await delay(1000 * index / POLLERS);
-    using connection = await Deno.connect({ port });
-    for (let second = 0; second < 3; second++) {
-      await Promise.all([delay(1000), ask(connection)]);
+Deno.test(`the program keeps the connections of ${POLLERS} clients that come at once and poll it`, async () => {
+  await using program = await Program.start([], { wrap: WITH_OPEN_FILES });
+  const poll = async () => {
+    using connection = await Deno.connect({ port: program.port });
+    for (let times = 0; times < 3; times++) {
+      await Promise.all([delay(500), ask(connection)]);
     }
-  });
+  };
+  await Promise.all(Array.from({ length: POLLERS }, poll));
+  await program.stop();
+  assertEquals(program.messages, []);
 });
 
 const HOLDERS = OPEN_FILES + 10;
