@@ -49,6 +49,6 @@ function formatMessage(level: string, message: string, style: LogStyle) {
   if (level === "INFO") return message;
   const text = `${level} ${message}`;
   if (style === "journal") return withPriority(level, text);
-  const color = style === "color" && COLORS[level];
+  const color = style === "color" ? COLORS[level] : undefined;
   return color ? `${color}${text}\x1b[0m` : text;
 }

@@ -27,10 +27,14 @@ export class Server {
     this.#warn = limitWarnings(logger, runtime.now);
   }
 
-  /** Serves until it is stopped, or throws a {@linkcode ListenError} at the start. */
+  /**
+   * Serves until it is stopped.
+   *
+   * @throws {ListenError} If it cannot listen at the start, and does not retry.
+   */
   async run(stop: AbortSignal): Promise<void> {
     const { logger, runtime } = this;
-    const stopped = aborted(stop);
+    const stopped = waitForAbort(stop);
     let listener = await this.#start(stop);
     if (!listener) return;
     const { addr } = listener.server; // port 0 or DENO_SERVE_ADDRESS changes it
@@ -49,8 +53,8 @@ export class Server {
   }
 
   /**
-   * Listens for the first time. Under systemd, it retries: to be restarted for each
-   * attempt would write hundreds of megabytes a day into the journal.
+   * Listens for the first time. Under systemd, it retries: a restart for each attempt
+   * would write hundreds of megabytes a day into the journal.
    */
   async #start(stop: AbortSignal): Promise<Listener | undefined> {
     const open = () => this.#open(this.config);
@@ -118,7 +122,7 @@ async function waitForFailure(
 }
 
 /** Resolves when a signal is aborted, or at once if it already is. */
-function aborted(signal: AbortSignal): Promise<void> {
+function waitForAbort(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve());

@@ -1,19 +1,21 @@
 import { RESOURCE_PATH } from "../config.ts";
 
 /** Returns the lines of the start report, which lists the addresses of the service. */
-export function formatStartReport(addr: Deno.NetAddr, debug: boolean) {
+export function formatStartReport(
+  addr: Deno.NetAddr,
+  debug: boolean,
+): string[] {
   const { hostname, port } = addr;
   const isAll = hostname === "0.0.0.0" || hostname === "::";
   const hosts = isAll ? ["127.0.0.1", ...lanAddresses(hostname)] : [hostname];
-  return [
-    ` * Debug mode: ${debug ? "on" : "off"}`,
-    ...(isAll ? [` * Running on all addresses (${hostname})`] : []),
-    ...hosts.map((host) => {
-      const authority = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-      return ` * Running on http://${authority}${RESOURCE_PATH}`;
-    }),
-    "Press CTRL+C to quit",
-  ];
+  const lines = [` * Debug mode: ${debug ? "on" : "off"}`];
+  if (isAll) lines.push(` * Running on all addresses (${hostname})`);
+  for (const host of hosts) {
+    const authority = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+    lines.push(` * Running on http://${authority}${RESOURCE_PATH}`);
+  }
+  lines.push("Press CTRL+C to quit");
+  return lines;
 }
 
 /** Lists the addresses at which other machines reach this one. */

@@ -50,7 +50,8 @@ async function run(args: string[], {
     noColor,
     Server: class {
       #server;
-      constructor(...[config, application, _, logger]: ServerArguments) {
+      constructor(...args: ServerArguments) {
+        const [config, application, , logger] = args;
         this.#server = { config, application, logger };
       }
       run = (stop: AbortSignal) => serve(this.#server, stop);
@@ -89,7 +90,7 @@ Deno.test("runProgram() returns 1 if it cannot write what is asked for, and 2 if
 });
 
 const ERROR = new TypeError("On fire");
-const IN_USE = new ListenError("The port is in use\nChoose another one");
+const IN_USE = new ListenError("The port is in use", "Choose another one");
 
 /** Returns a server that logs a line and then fails. */
 const failWith = (error: unknown): Serve => ({ logger }) => {

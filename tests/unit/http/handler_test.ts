@@ -99,12 +99,12 @@ function withCors([status, body, fields]: Answer): Answer {
     "access-control-allow-headers": "*",
     "access-control-allow-methods": METHODS,
   };
-  return [status, body, {
-    ...fields,
-    ...(status === 204 ? preflight : {}),
+  const cors = {
     "access-control-allow-origin": "*",
     "access-control-expose-headers": "Date",
-  }];
+  };
+  const more = status === 204 ? { ...cors, ...preflight } : cors;
+  return [status, body, { ...fields, ...more }];
 }
 
 for (const [methods, targets, answer] of REQUESTS) {
