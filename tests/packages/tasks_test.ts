@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
+import { exchange, LAST_GET } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
 
@@ -32,6 +33,17 @@ Deno.test("`deno task dev` restarts the service when a file changes, with the sa
   await Deno.copyFile(PROBE, `${project.path}/main.ts`);
   await program.waitFor(() => /Permitted: .*\n/.test(program.stdout));
   assertMatch(program.stdout, /Permitted: nothing\n/);
+});
+
+Deno.test("the first SIGTERM to `deno task dev` stops the service, and the second Deno's watcher", async () => {
+  await using program = new Program(...run("dev", "."));
+  await program.waitUntilListening();
+  const { port } = program;
+  program.kill("SIGTERM");
+  await program.waitFor(() =>
+    exchange(port, LAST_GET).then(() => false, () => true)
+  );
+  await program.signalUntilExit("SIGTERM"); // and nothing keeps its output open
 });
 
 Deno.test("`deno task ok` lists what did not run, which fails in CI", async () => {
