@@ -38,9 +38,13 @@ if (await isReachable(Deno.env.get("JSR_URL") || "https://jsr.io")) {
     "jsr.io cannot be reached: using substitutes for @std from npm and .tools/std",
   );
   const error = await download(...FALLBACK_FLAGS.split(" "));
-  const needs = "The first start needs jsr.io or npm, to download packages:";
-  if (error) console.error(needs, error);
-  console.log(error ? ".tools/std/unavailable.ts" : FALLBACK_FLAGS);
+  if (error) {
+    const needs = "The first start needs jsr.io or npm, to download packages:";
+    console.error(needs, error);
+    // After the flags, Deno runs this file instead of the program. An exit code would
+    // not end the task: the task shell ignores that of a command in $(…)
+    console.log(".tools/std/unavailable.ts");
+  } else console.log(FALLBACK_FLAGS);
 }
 
 /**
