@@ -41,9 +41,8 @@ if (await isReachable(Deno.env.get("JSR_URL") || "https://jsr.io")) {
   if (error) {
     const needs = "The first start needs jsr.io or npm, to download packages:";
     console.error(needs, error);
-    // After the flags, Deno runs this file instead of the program. An exit code would
-    // not end the task: the task shell ignores that of a command in $(…)
-    console.log(".tools/std/unavailable.ts");
+    // An exit code would not end the task: its shell ignores that of a command in $(…)
+    console.log("--preload=./.tools/std/unavailable.ts");
   } else console.log(FALLBACK_FLAGS);
 }
 

@@ -1,3 +1,4 @@
-// Stands in for a program whose packages are not available, which was already said.
+// Runs before a program whose packages are not available, which was already said, and
+// ends it.
 
 Deno.exit(1);

@@ -88,7 +88,7 @@ export async function attack(
     `${PROCESSES[how]}); do ` +
     "grep -E 'VmHWM|VmRSS' /proc/$pid/status; done; done",
   ], { env: board.environment });
-  await sampler.waitFor(() => sampler.stdout.includes("VmRSS"));
+  await sampler.waitFor(() => sampler.stdout.includes("VmRSS"), 60_000);
   const memory = (field: string) =>
     Array.from(
       sampler.stdout.matchAll(RegExp(`${field}:\\s+(\\d+) kB`, "g")),
@@ -106,8 +106,9 @@ export async function attack(
   const isReleased = how !== "by hand" && name.startsWith("empty frames");
   if (isReleased) {
     const limit = performance.now() + RELEASE_LIMIT_MS;
-    await sampler.waitFor(() =>
-      current() <= LATER_LIMIT_MB || performance.now() > limit
+    await sampler.waitFor(
+      () => current() <= LATER_LIMIT_MB || performance.now() > limit,
+      60_000,
     );
   }
   const peak = Math.max(...memory("VmHWM"));
@@ -141,7 +142,7 @@ const ON_PROGRAM: Checks = Object.fromEntries(
       await using terminal = await startByHand(board);
       await attack(board, name, "by hand");
       await terminal.write("\x03");
-      await terminal.waitForEnd();
+      await terminal.waitForEnd(60_000);
     },
   ]),
 );

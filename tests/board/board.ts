@@ -119,7 +119,8 @@ export class Board implements AsyncDisposable {
     const env = this.environment;
     this.#connection = new Process("ssh", ["-M", "-N", "BOARD"], { env });
     const socket = `${this.folder}/ssh.socket`;
-    await waitFor(() => Deno.stat(socket).then(() => true, () => false));
+    const exists = () => Deno.stat(socket).then(() => true, () => false);
+    await waitFor(exists, () => `no ${socket}`, 60_000);
   }
 
   /** The environment in which `ssh BOARD` leads to this board. */
@@ -211,12 +212,16 @@ export class Board implements AsyncDisposable {
   /** Waits until the answer begins with a text. */
   async waitForAnswer(begin: string, port?: keyof Ports): Promise<void> {
     let last = "";
-    await waitFor(async () => {
-      last = await this.answer(port);
-      if (last.startsWith(begin)) return true;
-      await delay(500); // polling slows the board down
-      return false;
-    }, () => `the answer is "${last}", not "${begin}"`);
+    await waitFor(
+      async () => {
+        last = await this.answer(port);
+        if (last.startsWith(begin)) return true;
+        await delay(500); // polling slows the board down
+        return false;
+      },
+      () => `the answer is "${last}", not "${begin}"`,
+      60_000,
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -89,7 +89,7 @@ export const BY_HAND: Checks = {
     await using program = await startByHand(board);
     await board.waitForAnswer('200 "Sensor data"');
     await program.write("\x03");
-    assertEquals((await program.waitForEnd()).code, 0);
+    assertEquals((await program.waitForEnd(60_000)).code, 0);
     const lines = program.stdout.split(/\r?\n/); // the board's terminal adds CR
     const { request, status } = lines.map(parseAccessLine).find(Boolean)!;
     assertEquals(`${request} ${status}`, "GET /datasensor 200");

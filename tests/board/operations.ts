@@ -23,6 +23,7 @@ export async function waitOnBoard(
   await waitFor(
     async () => await condition() || await delay(1000).then(() => false),
     () => String(condition),
+    60_000,
   );
 }
 

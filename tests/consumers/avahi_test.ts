@@ -61,7 +61,12 @@ ${commands}
 echo; echo END
 wait`;
     await using board = new Process("unshare", [
-      ...["--mount", "--net", "sh", "-ec", script, install],
+      "--mount",
+      "--net",
+      "sh",
+      "-ec",
+      script,
+      install,
       ...programCommand([]).flat(),
     ], { killGroup: true });
     await board.waitFor(() => board.stdout.includes("\nEND\n"));

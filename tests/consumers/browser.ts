@@ -6,6 +6,12 @@ import { get } from "../helpers/network.ts";
 import { Process } from "../helpers/process.ts";
 import { within } from "../helpers/wait.ts";
 
+/** What can be seen through the DevTools protocol. */
+interface Target {
+  type: string;
+  webSocketDebuggerUrl: string;
+}
+
 /** A page in Chromium, seen through its DevTools protocol. */
 export class Page extends Process {
   readonly #folder: Folder;
@@ -42,8 +48,8 @@ export class Page extends Process {
     const [, host] = this.stderr.match(address)!;
     let url: string | undefined;
     await this.waitFor(async () => {
-      const targets: { type: string; webSocketDebuggerUrl: string }[] = //
-        await (await get(`http://${host}/json`)).json();
+      const response = await get(`http://${host}/json`);
+      const targets: Target[] = await response.json();
       url = targets.find(({ type }) => type === "page")?.webSocketDebuggerUrl;
       return url !== undefined;
     });

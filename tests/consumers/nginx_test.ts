@@ -73,8 +73,11 @@ http {
   /** Runs curl with the guide's certificate; prints the body and the status. */
   async curl(...args: string[]): Promise<Output> {
     return await output("curl", [
-      ...["-sS", "-w", " %{http_code}"],
-      ...["--cacert", `${this.folder.path}/datasensor.crt`],
+      "-sS",
+      "-w",
+      " %{http_code}",
+      "--cacert",
+      `${this.folder.path}/datasensor.crt`,
       ...args.filter((arg) => arg !== ""),
       `https://localhost:${this.port}/datasensor`,
     ]);
@@ -108,8 +111,12 @@ async function createCredentials(folder: Folder): Promise<void> {
   assertMatch(access.stdout, isRoot ? /^640 www-data$/m : /^640 /);
   const nineYears = `${9 * 365 * 24 * 60 * 60}`;
   const { code, stdout } = await output("openssl", [
-    ...["x509", "-noout", "-checkend", nineYears],
-    ...["-in", `${folder.path}/datasensor.crt`],
+    "x509",
+    "-noout",
+    "-checkend",
+    nineYears,
+    "-in",
+    `${folder.path}/datasensor.crt`,
   ]);
   assertEquals(code, 0, stdout);
 }

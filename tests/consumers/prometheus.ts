@@ -13,6 +13,11 @@ interface Sample {
   value: [time: number, value: string];
 }
 
+/** An element of a result over a time. */
+interface Series {
+  values: Sample["value"][];
+}
+
 /** Prometheus with the example. */
 export class Prometheus extends Process {
   readonly #origin: string;
@@ -74,8 +79,7 @@ export class Prometheus extends Process {
   async lastMinute(
     selector: string,
   ): Promise<{ time: number; value: number }[]> {
-    const series: { values: Sample["value"][] }[] = //
-      await this.#query(`${selector}[1m]`);
+    const series: Series[] = await this.#query(`${selector}[1m]`);
     const samples = series.flatMap(({ values }) => values);
     return samples.map(([time, value]) => ({ time, value: Number(value) }));
   }
@@ -88,12 +92,16 @@ export class Prometheus extends Process {
   }
 
   /** Waits until an expression has a value, or none if it is undefined. */
-  async waitForValue(query: string, value: number | undefined): Promise<void> {
+  async waitForValue(
+    query: string,
+    value: number | undefined,
+    limit?: number,
+  ): Promise<void> {
     let last: number | undefined;
     await this.waitFor(async () => {
       const [sample] = await this.evaluate(query);
       last = sample && Number(sample.value[1]);
       return Object.is(last, value);
-    }).catch((error) => assertEquals(last, value, `${query}: ${error}`));
+    }, limit).catch((error) => assertEquals(last, value, `${query}: ${error}`));
   }
 }

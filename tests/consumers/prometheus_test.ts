@@ -139,7 +139,7 @@ Deno.test(
         const label = `{instance="${host}"}`;
         const age = `datasensor_reading_age_seconds${label}`;
         const isSeen = `count_over_time(${age}[1m]) >= bool 16`;
-        await prometheus.waitForValue(isSeen, 1);
+        await prometheus.waitForValue(isSeen, 1, 45_000);
         const scrapes = await prometheus.lastMinute(
           `probe_http_last_modified_timestamp_seconds${label}`,
         );

@@ -17,6 +17,8 @@ export class Folder implements Disposable {
       chmod -R u+w "$0"`; // the project may be read-only
     const { code, stderr } = await output("sh", ["-ec", script, folder.path]);
     if (code !== 0) throw new Error(stderr);
+    // As in the project, and for the files that package_test.ts adds
+    await Deno.writeTextFile(`${folder.path}/.gitignore`, "dist\n*~\n");
     return folder;
   }
 

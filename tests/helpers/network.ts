@@ -1,6 +1,6 @@
 // Sends requests over raw sockets, to do what no HTTP client would.
 
-import { DEADLINE_MS, waitFor, within } from "./wait.ts";
+import { BUSY_DEADLINE_MS, waitFor, within } from "./wait.ts";
 
 export const HALF_HEADER = "GET /datasensor HTTP/1.1\r\nHost: board\r\n";
 
@@ -25,7 +25,10 @@ export function get(
   url: string,
   options?: RequestInit & { client?: Deno.HttpClient },
 ): Promise<Response> {
-  return fetch(url, { signal: AbortSignal.timeout(DEADLINE_MS), ...options });
+  return fetch(url, {
+    signal: AbortSignal.timeout(BUSY_DEADLINE_MS),
+    ...options,
+  });
 }
 
 /** Finds a free port, for a program that does not report which one it uses. */

@@ -79,15 +79,25 @@ export class Process implements AsyncDisposable {
     await this.#input?.write(new TextEncoder().encode(text));
   }
 
-  /** Waits for a condition. If it ends first, the error shows its output. */
-  async waitFor(condition: () => boolean | Promise<boolean>): Promise<void> {
-    await waitFor(async () => {
-      // Read first: once it has ended, the condition sees all of its output
-      const status = this.#status;
-      if (await condition()) return true;
-      if (status === undefined) return false;
-      throw new Error(`Ended with ${status.code}: ${this.#printed()}`);
-    }, () => this.#printed());
+  /**
+   * Waits for a condition, up to a limit in ms. If it ends first, the error shows its
+   * output.
+   */
+  async waitFor(
+    condition: () => boolean | Promise<boolean>,
+    limit = DEADLINE_MS,
+  ): Promise<void> {
+    await waitFor(
+      async () => {
+        // Read first: once it has ended, the condition sees all of its output
+        const status = this.#status;
+        if (await condition()) return true;
+        if (status === undefined) return false;
+        throw new Error(`Ended with ${status.code}: ${this.#printed()}`);
+      },
+      () => this.#printed(),
+      limit,
+    );
   }
 
   #printed(): string {
@@ -100,7 +110,7 @@ export class Process implements AsyncDisposable {
 
   /** Waits until it ends, up to a limit in ms, and reads all its output. */
   async waitForEnd(limit = DEADLINE_MS): Promise<Deno.CommandStatus> {
-    const explain = () => `still running after ${limit} ms: ${this.#printed()}`;
+    const explain = () => `still running: ${this.#printed()}`;
     await within(this.ended, explain, limit);
     this.readDelayMs = 0;
     return await within(this.#done, () => "the output stays open");

@@ -112,10 +112,13 @@ export class Program extends Process {
 
   /** Waits until a GET over a new connection is answered with a body. */
   async waitForAnswer(body = '"Sensor data"'): Promise<void> {
-    const isExpected = (text: string) => text.endsWith(`\r\n\r\n${body}`);
-    await this.waitFor(() =>
-      exchange(this.port, LAST_GET).then(isExpected, () => false) // refused
-    );
+    let answer = "none";
+    await this.waitFor(async () => {
+      answer = await exchange(this.port, LAST_GET).catch(String); // refused
+      return answer.endsWith(`\r\n\r\n${body}`);
+    }).catch((error) => {
+      throw new Error(`The last answer: ${answer}`, { cause: error });
+    });
   }
 
   /** Waits until it has logged a number of lines, and returns all lines. */

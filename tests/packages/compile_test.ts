@@ -16,15 +16,13 @@ async function startCompile({ path }: Folder): Promise<Process> {
   return process;
 }
 
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  Deno.test(`compile leaves no files when ${signal} stops it`, async () => {
-    using place = await Folder.create();
-    await using process = await startCompile(place);
-    assertEquals((await process.stop(signal)).code, 1);
-    assertEquals(process.stderr.split("\n").at(-2), `Stopped by ${signal}`);
-    assertEquals(place.names(), []);
-  });
-}
+Deno.test("compile leaves no files when a signal stops it", async () => {
+  using place = await Folder.create();
+  await using process = await startCompile(place);
+  assertEquals((await process.stop("SIGINT")).code, 1);
+  assertEquals(process.stderr.split("\n").at(-2), "Stopped by SIGINT");
+  assertEquals(place.names(), []);
+});
 
 /** Makes a package where dpkg-deb is not installed, and returns the error. */
 async function failToPackage({ path }: Folder): Promise<string> {

@@ -24,7 +24,6 @@ const NAME = "datasensor_arm64.deb";
 
 const clone = await Folder.ofProject();
 globalThis.addEventListener("unload", () => clone.remove());
-await Deno.writeTextFile(`${clone.path}/.gitignore`, "dist\n*~\n");
 await Deno.writeTextFile(`${clone.path}/.board/package/etc/default/x~`, "");
 await Deno.writeTextFile(`${clone.path}/.board/consumers/x~`, "");
 const folder = `${clone.path}/dist`;
@@ -163,8 +162,11 @@ async function listAnchors(file: string): Promise<string[]> {
 
 /** Variables that could change what the tools make. */
 const VARIABLES = {
-  ...{ OTEL_DENO: "true", DENO_COMPAT: "1", DENO_UNSTABLE_SLOPPY_IMPORTS: "1" },
-  ...{ DPKG_DEB_COMPRESSOR_LEVEL: "1", TZ: "Pacific/Auckland" },
+  OTEL_DENO: "true",
+  DENO_COMPAT: "1",
+  DENO_UNSTABLE_SLOPPY_IMPORTS: "1",
+  DPKG_DEB_COMPRESSOR_LEVEL: "1",
+  TZ: "Pacific/Auckland",
   LC_ALL: "tr_TR.UTF-8",
 };
 

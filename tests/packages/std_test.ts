@@ -38,7 +38,7 @@ const missingFallback = warmUps.every(({ code }) => code === 0)
  * Starts a copy of the project, whose cache holds npm's packages only or, with another
  * registry of npm, nothing. No other host may be contacted.
  */
-async function start(JSR_URL: string, NPM_CONFIG_REGISTRY?: string) {
+async function start(JSR_URL: string, NPM_CONFIG_REGISTRY = "") {
   using project = await Folder.ofProject();
   using cache = await Folder.create();
   if (!NPM_CONFIG_REGISTRY) {
@@ -52,9 +52,12 @@ async function start(JSR_URL: string, NPM_CONFIG_REGISTRY?: string) {
   );
   const url = locate(proxy.addr.port);
   const env: Record<string, string> = {
-    ...{ DENO_DIR: cache.path, JSR_URL, NPM_CONFIG_REGISTRY: "" },
-    ...{ HTTP_PROXY: url, HTTPS_PROXY: url, NO_PROXY: "127.0.0.1" },
-    ...NPM_CONFIG_REGISTRY && { NPM_CONFIG_REGISTRY },
+    DENO_DIR: cache.path,
+    JSR_URL,
+    NPM_CONFIG_REGISTRY,
+    HTTP_PROXY: url,
+    HTTPS_PROXY: url,
+    NO_PROXY: "127.0.0.1",
   };
   const task = [Deno.execPath(), "task", "-q", "start", "--version"];
   // Deno would look for updates
@@ -88,7 +91,6 @@ for (
 /** What a registry answers that can be reached. */
 const FORGERIES = {
   "a missing package": () => new Response(null, { status: 404 }),
-  "a network's login page": () => new Response("<html>"),
   "a modified package": (path: string) => {
     const meta = { exports: { "./status": "./mod.ts" }, manifest: {} };
     const versions = { "1.0.19": {}, "1.1.0": {}, "0.224.14": {} };

@@ -59,7 +59,7 @@ Deno.test("`deno task ok` lists what did not run, which fails in CI", async () =
   };
   const { code, stdout } = await run("-u", "CI");
   assertEquals(code, 0);
-  assertMatch(stdout, /\na \.\.\. ignored.*\nb \.\.\. ignored/);
+  assertMatch(stdout, / 0 passed .* 2 ignored /);
   const skipped =
     "\nSkipping tests of tests/x_test.ts: install no-such-command\n" +
     "Skipping tests of tests/x_test.ts: let it be Monday\n";
