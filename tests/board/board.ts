@@ -1,101 +1,122 @@
-// An emulated ARM board, and the computer of its operator, who uses ssh.
+// A board is what takes commands over ssh and answers HTTP requests. It is a container
+// or an emulated ARM machine; the checks do not know which.
 
 import { Folder } from "../helpers/files.ts";
-import { freePort, receive, send } from "../helpers/network.ts";
+import { freePort } from "../helpers/network.ts";
 import { type Output, output, Process } from "../helpers/process.ts";
 import { delay, waitFor } from "../helpers/wait.ts";
 import type { Release } from "./image.ts";
+import type { Packages } from "./packages.ts";
+
+/** What only some boards have. A check names what it needs. */
+export type Need =
+  | "an ARM processor"
+  | "a kernel of its own"
+  | "BPF"
+  | "a memory controller"
+  | "a clock that may be set"
+  | "a device"
+  | "a power switch";
+
+/** The processors of boards, and what Debian calls them. */
+export const ARCHITECTURES = { aarch64: "arm64", x86_64: "amd64" } as const;
+
+/** The processor of a board. */
+export type Processor = keyof typeof ARCHITECTURES;
+
+/** The ports of a board that other machines can reach. */
+export type Port = 22 | 80 | 5000;
+
+/** The ports of this machine that lead to them. */
+export type Ports = Record<Port, number>;
 
 /** A kind of board. */
 export interface BoardKind {
-  release: Release;
-  cpu: string;
+  readonly release: Release;
+  readonly processor: Processor;
   /** The size of its memory pages, as in the guide. */
-  pages: "4 KB" | "16 KB";
-  /** Whether the kernel can limit the memory of a unit. */
-  memoryController: boolean;
-  /** Long checks that only the other board runs: both would show the same. */
-  skips: RegExp;
+  readonly pages: "4 KB" | "16 KB";
+  readonly has: readonly Need[];
+  /** Boots one whose ports lead to its own, and which accepts an ssh key. */
+  boot(ports: Ports, key: string, folder: string): Promise<Machine>;
 }
 
-/** How long a board may take to boot, in ms. Two at once take a minute. */
+/** The machine that a board is. */
+export interface Machine extends AsyncDisposable {
+  /** Resolves when it is switched off. */
+  readonly ended: Promise<unknown>;
+  /** What it has printed to its console. */
+  readonly console: string;
+  /** Writes to its serial port, /dev/ttyAMA0, if it has a device. */
+  writeToSerialPort?(text: string): Promise<void>;
+  /** Cuts its power for a moment, if it has a power switch. */
+  cutPower?(): Promise<void>;
+}
+
+/** How long a board may take to boot: two emulated ones at once take a minute. */
 const BOOT_TIMEOUT_MS = 300_000;
 
-/** How long a command may take, in ms. Two boards at once install for two minutes. */
+/** How long a command may take: two emulated boards install for two minutes. */
 const COMMAND_TIMEOUT_MS = 300_000;
 
-/** How long a request may take, in ms. */
+/**
+ * How long a wait may take: systemd starts a service that failed after 25 s, and an
+ * emulated board is slow.
+ */
+export const WAIT_LIMIT_MS = 60_000;
+
+/** How long a request may take. */
 const REQUEST_TIMEOUT_MS = 5_000;
 
-/** The ports that the board's network card forwards. */
-type Ports = Record<22 | 80 | 5000, number>;
-
-/** A running board. */
+/** A running board, and the computer of its operator. */
 export class Board implements AsyncDisposable {
-  readonly #folder: Folder;
+  readonly #computer: Folder;
   readonly #ports: Ports;
-  readonly #machine: Process;
   /** The ssh connection that all commands share, since opening one is slow. */
   #connection: Process | undefined;
 
   private constructor(
     readonly kind: BoardKind,
-    folder: Folder,
+    readonly machine: Machine,
+    readonly packages: Packages,
+    computer: Folder,
     ports: Ports,
-    machine: Process,
   ) {
-    this.#folder = folder;
+    this.#computer = computer;
     this.#ports = ports;
-    this.#machine = machine;
   }
 
-  /** Boots a board, and waits until it is up. */
-  static async boot(kind: BoardKind, images: string): Promise<Board> {
+  /** Boots a board, and waits until it is up. Its operator has packages in `dist`. */
+  static async boot(kind: BoardKind, packages: Packages): Promise<Board> {
     const ports = { 22: freePort(), 80: freePort(), 5000: freePort() };
-    const folder = await createComputer(ports[22]);
-    const key = (await Deno.readTextFile(`${folder.path}/key.pub`)).split(" ");
-    const parameters = "console=ttyAMA0 rdinit=/init loglevel=4 " +
-      `ssh_key=${key[1]}${
-        kind.memoryController ? "" : " cgroup_disable=memory"
-      }`;
-    const forwards = Object.entries(ports)
-      .map(([inner, outer]) => `hostfwd=tcp:127.0.0.1:${outer}-:${inner}`);
-    // One processor: two boards with two each take a tenth longer on two cores
-    const machine = new Process("qemu-system-aarch64", [
-      ...["-M", "virt", "-cpu", kind.cpu, "-smp", "1", "-m", "2048"],
-      ...["-kernel", `${images}/vmlinuz-${kind.release}`],
-      ...["-initrd", `${images}/initrd-${kind.release}`],
-      ...["-append", parameters],
-      ...["-display", "none", "-serial", "stdio"],
-      ...["-monitor", `unix:${folder.path}/monitor,server=on,wait=off`],
-      // Changes to its disk are lost when it is switched off
-      "-drive",
-      `file=${images}/disk-${kind.release}.ext4,format=raw,if=none,id=disk,snapshot=on`,
-      ...["-device", "virtio-blk-pci,drive=disk"],
-      ...["-netdev", `user,id=net,restrict=on,${forwards.join()}`],
-      // Without the ROM that boots over the network, which needs another package
-      ...["-device", "virtio-net-pci,netdev=net,romfile="],
-    ], { hasInput: true });
+    const computer = await createComputer(ports[22]);
+    const { path } = computer;
+    await Deno.symlink(packages.folder, `${path}/dist`);
+    const key = (await Deno.readTextFile(`${path}/key.pub`)).split(" ")[1]!;
     await using stack = new AsyncDisposableStack();
-    const board = stack.use(new Board(kind, folder, ports, machine));
+    stack.use(computer);
+    const machine = stack.use(await kind.boot(ports, key, path));
+    const board = new Board(kind, machine, packages, computer, ports);
     await board.waitUntilUp();
-    stack.move(); // the caller disposes of it
+    stack.move(); // the board disposes of both
     return board;
   }
 
   /** The folder on the operator's computer in which commands run. */
   get folder(): string {
-    return this.#folder.path;
+    return this.#computer.path;
   }
 
   /** The port of this machine that leads to a port of the board. */
-  port(inner: keyof Ports): number {
+  port(inner: Port): number {
     return this.#ports[inner];
   }
 
-  /** Writes to its serial port, /dev/ttyAMA0. */
-  async writeToSerialPort(text: string): Promise<void> {
-    await this.#machine.write(text);
+  /** Replaces the names of ARM in a command by those of the board's processor. */
+  adapt(command: string): string {
+    const { processor } = this.kind;
+    return command.replaceAll("arm64", ARCHITECTURES[processor])
+      .replaceAll("aarch64", processor);
   }
 
   /** Waits until it accepts ssh and has started all units. */
@@ -107,20 +128,18 @@ export class Board implements AsyncDisposable {
   /** Waits until it accepts ssh. */
   async #connect(): Promise<void> {
     const end = performance.now() + BOOT_TIMEOUT_MS;
+    const ended = this.machine.ended.then(() => true);
     while ((await this.#ssh("true")).code !== 0) {
-      const ended = this.#machine.ended.then(() => true);
-      const hasEnded = await Promise.race([ended, delay(500)]);
+      const hasEnded = await Promise.race([ended, delay(100)]);
       if (!hasEnded && performance.now() < end) continue;
-      const { stdout, stderr } = this.#machine;
-      throw new Error(
-        `The board does not boot:\n${stdout.slice(-4000)}${stderr}`,
-      );
+      const { console } = this.machine;
+      throw new Error(`The board does not boot:\n${console.slice(-2000)}`);
     }
     const env = this.environment;
     this.#connection = new Process("ssh", ["-M", "-N", "BOARD"], { env });
     const socket = `${this.folder}/ssh.socket`;
     const exists = () => Deno.stat(socket).then(() => true, () => false);
-    await waitFor(exists, () => `no ${socket}`, 60_000);
+    await waitFor(exists, () => `no ${socket}`, WAIT_LIMIT_MS);
   }
 
   /** The environment in which `ssh BOARD` leads to this board. */
@@ -132,7 +151,7 @@ export class Board implements AsyncDisposable {
   /** Runs a command on the operator's computer. Throws if it fails. */
   async runOnOperator(command: string): Promise<string> {
     const options = { cwd: this.folder, env: this.environment };
-    const args = ["-ec", command];
+    const args = ["-ec", this.adapt(command)];
     const result = await output("bash", args, options, COMMAND_TIMEOUT_MS);
     return stdoutOrThrow(command, result);
   }
@@ -186,11 +205,7 @@ export class Board implements AsyncDisposable {
     this.#connection = undefined;
     // A killed ssh leaves its socket, with which no other one could share a connection
     await Deno.remove(`${this.folder}/ssh.socket`).catch(() => {});
-    const path = `${this.folder}/monitor`;
-    using monitor = await Deno.connect({ transport: "unix", path });
-    await send(monitor, "system_reset\n");
-    // Its prompt comes before the command and after it
-    await receive(monitor, (text) => text.split("(qemu)").length > 2);
+    await this.machine.cutPower!();
   }
 
   #bootId(): Promise<string> {
@@ -198,7 +213,7 @@ export class Board implements AsyncDisposable {
   }
 
   /** Returns the status and the body of the answer, or "no answer". */
-  async answer(port: keyof Ports = 5000): Promise<string> {
+  async answer(port: Port = 5000): Promise<string> {
     const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
     const url = `http://127.0.0.1:${this.port(port)}/datasensor`;
     try {
@@ -210,24 +225,27 @@ export class Board implements AsyncDisposable {
   }
 
   /** Waits until the answer begins with a text. */
-  async waitForAnswer(begin: string, port?: keyof Ports): Promise<void> {
+  async waitForAnswer(begin: string, port?: Port): Promise<void> {
     let last = "";
-    await waitFor(
-      async () => {
-        last = await this.answer(port);
-        if (last.startsWith(begin)) return true;
-        await delay(500); // polling slows the board down
-        return false;
-      },
-      () => `the answer is "${last}", not "${begin}"`,
-      60_000,
-    );
+    const isExpected = async () => {
+      last = await this.answer(port);
+      if (last.startsWith(begin)) return true;
+      await this.pause();
+      return false;
+    };
+    const explain = () => `the answer is "${last}", not "${begin}"`;
+    await waitFor(isExpected, explain, WAIT_LIMIT_MS);
+  }
+
+  /** Pauses between two polls, which would slow an emulated board down. */
+  async pause(): Promise<void> {
+    await delay(this.kind.has.includes("an ARM processor") ? 500 : 50);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#connection?.[Symbol.asyncDispose]();
-    await this.#machine[Symbol.asyncDispose]();
-    this.#folder.remove();
+    await this.machine[Symbol.asyncDispose]();
+    this.#computer.remove();
   }
 }
 

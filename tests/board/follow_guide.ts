@@ -1,61 +1,56 @@
-// The test of a board: the checks of the README and the guide, in order.
+// What the tests of boards do: the checks of the README and the guide, in order.
 
-import { Folder } from "../helpers/files.ts";
-import { missingCommand, testUnless } from "../helpers/machine.ts";
-import { output } from "../helpers/process.ts";
-import { missingTerminal } from "../helpers/terminal.ts";
 import { ATTACKS } from "./attacks.ts";
 import { Board, type BoardKind } from "./board.ts";
-import { BY_HAND } from "./by_hand.ts";
-import { DAYS } from "./days.ts";
-import { getImages, missingImage } from "./image.ts";
-import { reset } from "./operations.ts";
+import { CROWDS } from "./crowds.ts";
+import { EXECUTABLE } from "./executable.ts";
+import { FAILURES } from "./failures.ts";
+import { type Check, reset } from "./operations.ts";
+import { getPackages } from "./packages.ts";
 import { SENSOR } from "./sensor.ts";
-import { SERVICE } from "./service.ts";
-import { isWithoutDeno, SOURCE } from "./source.ts";
-import { makePackages, REMOVAL, UPDATE } from "./update.ts";
+import { INSTALLATION, SERVICE } from "./service.ts";
+import { REMOVAL, UPDATES } from "./updates.ts";
+import { WEAR } from "./wear.ts";
 
-const dist = await Folder.create();
-globalThis.addEventListener("unload", () => dist.remove());
+/** The chapters, which containers follow side by side. */
+export const CHAPTERS = {
+  service: [SERVICE, EXECUTABLE, CROWDS, UPDATES, REMOVAL],
+  sensor: [SENSOR, FAILURES],
+  wear: [WEAR],
+};
 
-const reason = await missingImage() ??
-  await missingCommand("dpkg-deb", "git", "ssh") ??
-  await missingTerminal() ?? await missingPackage();
+/** All checks, in the order in which one emulated board follows them. */
+const ALL = [SERVICE, SENSOR, EXECUTABLE, ATTACKS, FAILURES, UPDATES, REMOVAL];
 
-/** Makes the packages, and the executable that they contain. */
-async function missingPackage(): Promise<string | undefined> {
-  const missing = await makePackages(dist.path);
-  if (missing) return missing;
-  const extract = `dpkg-deb --fsys-tarfile datasensor_arm64.deb |
-    tar -xO ./usr/bin/datasensor >datasensor-aarch64
-    chmod +x datasensor-aarch64`;
-  await output("sh", ["-ec", extract], { cwd: dist.path });
+/** Follows a chapter of the guide in a container. */
+export function followInContainer(
+  test: Deno.TestContext,
+  kind: BoardKind,
+  chapter: keyof typeof CHAPTERS,
+): Promise<void> {
+  const checks = [INSTALLATION, ...CHAPTERS[chapter]].flat();
+  return follow(test, kind, checks.filter(({ needs }) => !needs));
 }
 
-/** Declares the test that follows the guide on an emulated board. */
-export function followGuide(name: string, kind: BoardKind): void {
-  testUnless(reason, `a board ${name}`, async (test) => {
-    await using board = await Board.boot(kind, await getImages());
-    // The guide's commands run in a clone of the project
-    await Deno.symlink(dist.path, `${board.folder}/dist`);
-    const all = [
-      SERVICE,
-      SENSOR,
-      BY_HAND,
-      ATTACKS,
-      SOURCE,
-      UPDATE,
-      DAYS,
-      REMOVAL,
-    ];
-    for (const checks of all) {
-      for (const [name, check] of Object.entries(checks)) {
-        const ignore = checks === SOURCE && isWithoutDeno() ||
-          kind.skips.test(name);
-        const fn = () => check(board);
-        const passed = await test.step({ name, ignore, fn });
-        if (!passed && !ignore) await reset(board);
-      }
-    }
-  });
+/** Follows on an emulated board what needs one, and once the way that users go. */
+export function followOnEmulator(
+  test: Deno.TestContext,
+  kind: BoardKind,
+): Promise<void> {
+  const checks = [INSTALLATION, ...ALL].flat();
+  const isFollowed = ({ needs, isOnTheWay = false }: Check) =>
+    needs ? needs.every((need) => kind.has.includes(need)) : isOnTheWay;
+  return follow(test, kind, checks.filter(isFollowed));
+}
+
+async function follow(
+  test: Deno.TestContext,
+  kind: BoardKind,
+  checks: Check[],
+): Promise<void> {
+  await using board = await Board.boot(kind, await getPackages(kind.processor));
+  for (const { name, run } of checks) {
+    const passed = await test.step(name, () => run(board));
+    if (!passed) await reset(board);
+  }
 }

@@ -1,70 +1,90 @@
 #!/usr/bin/env bash
-# Makes the images of the emulated boards, from Debian's packages: for each, a disk
-# with a release of Debian for arm64, a kernel and its initial RAM disk.
+# Makes what the boards boot, from Debian's packages.
 #
-# Usage: image.sh FOLDER RELEASE=KERNEL-PACKAGE...
+# Usage: image.sh containers FOLDER RELEASE...
+#        image.sh arm FOLDER CONTAINERS RELEASE=KERNEL-PACKAGE...
+#
+# "containers" makes a root file system of each release for this machine's processor.
+# "arm" makes of each of these a disk for an emulated ARM machine, a kernel and its
+# initial RAM disk.
 set -euo pipefail
-folder=$(realpath "$1")
-shift
+what=$1
+folder=$(realpath "$2")
+shift 2
 recipe=$(realpath "$(dirname "$0")")
 work=$(mktemp -d -p "$folder")
-binfmt=/proc/sys/fs/binfmt_misc
+trap 'rm -rf "$work"' EXIT
 
-# Reverts every change to this machine
-clean_up() {
-  [ -z "${registered-}" ] || echo -1 >$binfmt/qemu-aarch64
-  [ -z "${mounted-}" ] || umount $binfmt
-  rm -rf "$work"
-}
-trap clean_up EXIT
-
-# Makes the kernel run ARM programs with qemu-aarch64-static
-register_emulator() {
-  if [ ! -e $binfmt/register ]; then
-    mount -t binfmt_misc binfmt_misc $binfmt
-    mounted=yes
-  fi
-  if [ ! -e $binfmt/qemu-aarch64 ]; then
-    cat /usr/lib/binfmt.d/qemu-aarch64.conf >$binfmt/register
-    registered=yes
-  fi
-}
-
-install_debian() {
-  local release=$1 root=$work/$1/root log=$work/$1.log
+make_container() {
+  local release=$1 root=$folder/$1 log=$work/$1.log
   local packages=curl,dbus,iproute2,jq,openssh-server,procps,python3,sudo,systemd,systemd-sysv,tzdata,udev
   # Without an ID of the machine, systemd would take each boot for the first one
-  mmdebstrap --mode=root --arch=arm64 --variant=minbase --include=$packages \
-    --skip=cleanup/reproducible/machine-id \
-    "$release" "$root" 2>"$log" || { tail -20 "$log"; return 1; }
-  configure_debian "$root"
-  mke2fs -q -t ext4 -d "$root" "$folder/disk-$release.ext4" 1500M
+  mmdebstrap --mode=root --variant=minbase --include=$packages \
+    --skip=cleanup/reproducible/machine-id "$release" "$root" 2>"$log" ||
+    { tail -20 "$log"; return 1; }
+  configure "$root"
 }
 
 # Configures the board as the guide expects it: on a network, with a user who can
 # log in and use sudo.
-configure_debian() {
+configure() {
   local root=$1
   echo board >"$root/etc/hostname"
   echo 127.0.0.1 localhost board >"$root/etc/hosts"
   chroot "$root" useradd --create-home --shell /bin/bash --groups sudo,adm pi
   echo 'pi ALL=(ALL) NOPASSWD: ALL' >"$root/etc/sudoers.d/pi"
-  # The initial RAM disk writes the key of this run there
+  # The key of each run is written there when the board boots
   echo 'AuthorizedKeysFile /etc/ssh/authorized_keys' \
     >"$root/etc/ssh/sshd_config.d/board.conf"
-  cat >"$root/etc/systemd/network/board.network" <<'END'
+  # An emulated machine has a card e…, a container has host0. The number puts this
+  # file before systemd's own for containers
+  cat >"$root/etc/systemd/network/10-board.network" <<'END'
 [Match]
-Name=e*
+Name=e* host0
 [Network]
 Address=10.0.2.15/24
 Gateway=10.0.2.2
 END
   chroot "$root" systemctl --quiet enable systemd-networkd
-  speed_up "$root"
 }
 
-# Switches off what makes a boot or `systemctl daemon-reload` take twice as long, and
-# what no check needs. The console only shows the kernel's messages.
+# Makes a disk for ARM: a container's files, which Debian's scripts have configured on
+# this machine's processor, with those of the same packages for ARM in their place.
+# Emulated, the scripts would take seven minutes.
+make_disk() {
+  local release=$1 container=$containers/$1 root=$work/$1/root arm=$work/$1/arm
+  local log=$work/$1.log native packages
+  mkdir -p "$work/$release"
+  cp -a "$container" "$root"
+  speed_up "$root"
+  native=$(dpkg --print-architecture)
+  if [ "$native" != arm64 ]; then
+    packages=$(dpkg-query --admindir="$root/var/lib/dpkg" -W -f '${Package},')
+    mmdebstrap --mode=root --arch=arm64 --variant=extract \
+      --include="${packages%,}" "$release" "$arm" 2>"$log" ||
+      { tail -20 "$log"; return 1; }
+    find "$root" -depth -name '*x86_64-linux-gnu*' -exec rm -r {} +
+    rm "$root/etc/ld.so.cache"
+    tar -C "$arm" --exclude=./dev --exclude=./var/lib/dpkg -c . |
+      tar -C "$root" -x --keep-directory-symlink
+    rename_architecture "$root/var/lib/dpkg" "$native"
+  fi
+  mke2fs -q -t ext4 -d "$root" "$folder/disk-$release.ext4" 1500M
+  rm -rf "${work:?}/$release/root" "$arm"
+}
+
+# Makes dpkg's database one of a system for ARM
+rename_architecture() {
+  local database=$1 native=$2 file
+  sed -i "s/^Architecture: $native$/Architecture: arm64/" "$database/status"
+  for file in "$database"/arch*; do echo arm64 >"$file"; done
+  for file in "$database/info/"*":$native."*; do
+    mv "$file" "${file/:$native./:arm64.}"
+  done
+}
+
+# Switches off what makes an emulated boot or `systemctl daemon-reload` take twice as
+# long, and what no check needs. The console only shows the kernel's messages.
 speed_up() {
   local root=$1 system=$1/etc/systemd generator
   chroot "$root" systemctl --quiet mask serial-getty@ttyAMA0.service \
@@ -86,9 +106,9 @@ ExecStart=udevadm trigger --action=add --sysname-match=ttyAMA0
 END
 }
 
-# Unpacks a kernel, and makes an initial RAM disk with the drivers of the
-# emulated disk, network card and 1-Wire bus.
-install_kernel() {
+# Unpacks a kernel, and makes an initial RAM disk with the drivers of the emulated
+# disk, network card and 1-Wire bus.
+make_kernel() {
   local release=$1 package=$2 kernel=$work/$1/kernel initrd=$work/$1/initrd version
   mkdir -p "$kernel" "$initrd"/{bin,dev,modules,proc,root}
   (cd "$kernel" && apt-get -qq -o APT::Sandbox::User=root \
@@ -96,7 +116,7 @@ install_kernel() {
   for file in "$kernel"/*.deb; do dpkg -x "$file" "$kernel"; done
   cp "$kernel"/boot/vmlinuz-* "$folder/vmlinuz-$release"
   cp "$kernel/bin/busybox" "$initrd/bin"
-  cp "$recipe/init" "$initrd/init"
+  cp "$recipe/init.sh" "$initrd/init"
 
   version=$(ls "$kernel/lib/modules")
   depmod -b "$kernel" "$version"
@@ -112,15 +132,31 @@ install_kernel() {
     >"$folder/initrd-$release"
 }
 
-for board in "$@"; do
-  echo "Unpacking ${board#*=}"
-  install_kernel "${board%%=*}" "${board#*=}"
-done
-echo "Installing Debian for arm64: ${*%%=*}, which takes about eight minutes"
-register_emulator
-installations=()
-for board in "$@"; do
-  install_debian "${board%%=*}" &
-  installations+=($!)
-done
-for installation in "${installations[@]}"; do wait "$installation"; done
+# Runs a function for each of the other arguments, side by side
+for_each() {
+  local function=$1 argument jobs=() job
+  shift
+  for argument in "$@"; do
+    $function "$argument" &
+    jobs+=($!)
+  done
+  for job in "${jobs[@]}"; do wait "$job"; done
+}
+
+make_board() {
+  make_kernel "${1%%=*}" "${1#*=}"
+  make_disk "${1%%=*}"
+}
+
+case $what in
+containers)
+  echo "Installing Debian: $*, which takes about a minute"
+  for_each make_container "$@"
+  ;;
+arm)
+  containers=$1
+  shift
+  echo "Making disks for ARM: ${*%%=*}, which takes about a minute"
+  for_each make_board "$@"
+  ;;
+esac

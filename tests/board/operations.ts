@@ -1,11 +1,18 @@
 // Operations that the checks share, which use the guide's commands.
 
 import { guide } from "../helpers/guide.ts";
-import { delay, waitFor } from "../helpers/wait.ts";
-import type { Board } from "./board.ts";
+import { waitFor } from "../helpers/wait.ts";
+import { type Board, type Need, WAIT_LIMIT_MS } from "./board.ts";
 
-/** Checks by name. */
-export type Checks = Record<string, (board: Board) => Promise<void>>;
+/** What is checked on a board. */
+export interface Check {
+  readonly name: string;
+  /** What the board must have. Without it, a container shows it. */
+  readonly needs?: readonly Need[];
+  /** Whether emulated boards check it too, as a part of the way that users go. */
+  readonly isOnTheWay?: boolean;
+  run(board: Board): Promise<void>;
+}
 
 /** The settings. */
 const SETTINGS = "/etc/default/datasensor";
@@ -13,18 +20,24 @@ const SETTINGS = "/etc/default/datasensor";
 /** The guide's command that applies the settings. */
 const APPLY = guide.block("sudo nano").split("\n")[1]!;
 
+/** The guide's commands that edit a drop-in and remove it. */
+const EDIT = guide.line("sudo systemctl edit datasensor");
+const REVERT = guide.line("systemctl revert datasensor");
+
 /** The guide's command that writes a reading to the FIFO. */
 const WRITE = guide.match(/echo 21\.5 \| sudo tee \S+(?=`)/)[0];
 
 /** Waits for a condition, polling slowly to spare the board. */
 export async function waitOnBoard(
+  board: Board,
   condition: () => Promise<boolean>,
 ): Promise<void> {
-  await waitFor(
-    async () => await condition() || await delay(1000).then(() => false),
-    () => String(condition),
-    60_000,
-  );
+  const isMet = async () => {
+    if (await condition()) return true;
+    await board.pause();
+    return false;
+  };
+  await waitFor(isMet, () => String(condition), WAIT_LIMIT_MS);
 }
 
 /** Returns a property of a unit. */
@@ -42,9 +55,26 @@ export async function waitForState(
   service: string,
   sensor = service,
 ): Promise<void> {
-  await waitOnBoard(async () =>
-    await property(board, "ActiveState") === service &&
-    await property(board, "ActiveState", "datasensor-sensor") === sensor
+  await waitOnBoard(
+    board,
+    async () =>
+      await property(board, "ActiveState") === service &&
+      await property(board, "ActiveState", "datasensor-sensor") === sensor,
+  );
+}
+
+/** How long the service must have run for systemd to restart it at once, in s. */
+const LONG_RUN_S = 10;
+
+/** Waits until systemd would restart a service that crashes at once. */
+export async function waitForLongRun(board: Board): Promise<void> {
+  const name = "ActiveEnterTimestampMonotonic";
+  const start = Number(await property(board, name)) / 1e6;
+  await waitOnBoard(
+    board,
+    async () =>
+      Number(await board.read("cut -d ' ' -f 1 /proc/uptime")) >
+        start + LONG_RUN_S,
   );
 }
 
@@ -55,6 +85,13 @@ export async function journal(
 ): Promise<string[]> {
   const command = `sudo journalctl --sync; journalctl -u ${unit} -o cat`;
   return (await board.run(command)).split("\n");
+}
+
+/** Returns how many bytes the units have left in the journal. */
+export async function journalBytes(board: Board): Promise<number> {
+  const units = "-u datasensor -u datasensor-sensor -u datasensor.socket";
+  const count = `sudo journalctl --sync; journalctl ${units} -o export | wc -c`;
+  return Number(await board.read(count));
 }
 
 /** Changes the settings from those that were installed, and applies them. */
@@ -108,8 +145,7 @@ exec sed -i -e '/^### Anything/,/^### .* below/{/^###/!d}' \
   -e '/^### Anything/r /home/pi/drop-in' "$file"
 END
 sudo chmod +x /usr/local/bin/editor`);
-  const command = guide.line("sudo systemctl edit datasensor");
-  await board.runOnTerminal(command.replace(/datasensor$/, unit));
+  await board.runOnTerminal(EDIT.replace("edit datasensor", `edit ${unit}`));
   await board.run(APPLY);
 }
 
@@ -123,14 +159,13 @@ export async function revert(
   board: Board,
   unit = "datasensor",
 ): Promise<void> {
-  const command = guide.line("systemctl revert datasensor");
-  await board.run(`${command.replace(/datasensor$/, unit)}\n${APPLY}`);
+  await board.run(`${REVERT.replace(/datasensor$/, unit)}\n${APPLY}`);
 }
 
 /** Restores the service after a failed check. */
 export async function reset(board: Board): Promise<void> {
   await board.attempt(
-    `sudo mount -o remount,rw /
+    `sudo mount -o remount,rw / || true # not in a container
 sudo rm -f /full /rest
 sudo systemctl revert datasensor datasensor-sensor
 sudo cp installed ${SETTINGS}

@@ -8,14 +8,17 @@ const PACKAGES: Record<string, string> = {
   "avahi-browse": "avahi-utils",
   "collectd": "collectd-core",
   "dbus-daemon": "dbus",
+  "depmod": "kmod",
   "dpkg-deb": "dpkg",
   "ip": "iproute2",
   "localedef": "locales",
+  "mke2fs": "e2fsprogs",
   "mkfifo": "coreutils",
   "mosquitto_pub": "mosquitto-clients",
   "mosquitto_sub": "mosquitto-clients",
   "nc": "netcat-openbsd",
   "promtool": "prometheus",
+  "qemu-system-aarch64": "qemu-system-arm",
   "readelf": "binutils",
   "script": "bsdutils",
   "ssh": "openssh-client",
@@ -24,6 +27,7 @@ const PACKAGES: Record<string, string> = {
   "systemd-nspawn": "systemd-container",
   "systemd-sysusers": "systemd",
   "unshare": "util-linux",
+  "xz": "xz-utils",
 };
 
 /**
@@ -79,15 +83,6 @@ function isFile(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Declares a test of tests/board, which is skipped if there is a reason. */
-export function testUnless(
-  reason: string | undefined,
-  name: string,
-  fn: (test: Deno.TestContext) => void | Promise<void>,
-): void {
-  Deno.test(name, needs(reason), fn);
 }
 
 /** Whether there are /proc and /dev/full, which only Linux has. */

@@ -79,6 +79,10 @@ export class Process implements AsyncDisposable {
     await this.#input?.write(new TextEncoder().encode(text));
   }
 
+  async endInput(): Promise<void> {
+    await this.#input?.close();
+  }
+
   /**
    * Waits for a condition, up to a limit in ms. If it ends first, the error shows its
    * output.

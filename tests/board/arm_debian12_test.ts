@@ -1,0 +1,21 @@
+// The most common kind of board, such as a Raspberry Pi 4.
+
+import { emulator } from "./emulator.ts";
+import { followOnEmulator } from "./follow_guide.ts";
+import { missingBoard } from "./prepare.ts";
+import { needs } from "../helpers/machine.ts";
+
+Deno.test({
+  ...needs(await missingBoard("arm")),
+  name: "an ARM board with Debian 12, pages of 4 KB and the memory controller",
+  fn: (test) =>
+    followOnEmulator(
+      test,
+      emulator({
+        release: "bookworm",
+        cpu: "cortex-a72",
+        pages: "4 KB",
+        memoryController: true,
+      }),
+    ),
+});

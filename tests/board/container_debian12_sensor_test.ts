@@ -1,0 +1,10 @@
+import { container } from "./container.ts";
+import { followInContainer } from "./follow_guide.ts";
+import { missingBoard } from "./prepare.ts";
+import { needs } from "../helpers/machine.ts";
+
+Deno.test({
+  ...needs(await missingBoard("container")),
+  name: "the sensor in a container with Debian 12",
+  fn: (test) => followInContainer(test, container("bookworm"), "sensor"),
+});

@@ -1,0 +1,113 @@
+// deno-lint-ignore-file no-console -- the memory taken is a result
+
+// Checks the executable that is started by hand, as the README says, and its
+// memory.
+
+import { assert, assertEquals } from "@std/assert";
+import { parseAccessLine } from "../helpers/access_line.ts";
+import { guide, readme } from "../helpers/guide.ts";
+import { Program } from "../helpers/program.ts";
+import { onTerminal } from "../helpers/terminal.ts";
+import { type Board, WAIT_LIMIT_MS } from "./board.ts";
+import { type Check, property } from "./operations.ts";
+
+/** The highest ratio of the service's memory to that in the guide. */
+const MEMORY_TOLERANCE = 1.2;
+
+/** The README's command that starts the executable. */
+const START = readme.line("ulimit -n");
+
+/** The README's command that copies the executable. */
+const COPY = readme.line("scp dist/datasensor-aarch64");
+
+/** What the guide says of its memory, by the size of the board's memory pages. */
+const SAID_MEMORY = {
+  "4 KB": guide.match(/4 KB.*\| (\d+) MB +\| (\d+) MB/),
+  "16 KB": guide.match(/16 KB.*\| (\d+) MB +\| (\d+) MB/),
+};
+
+/** How much the guide says that the journal needs. */
+const [, SAID_KILOBYTES] = guide.match(/about ([\d.]+) KB per\s+request/);
+
+/** Starts the executable on a terminal with the README's command. */
+export async function startByHand(board: Board): Promise<Program> {
+  const run = onTerminal(["bash", "-c", START], "", board.environment);
+  const program = new Program(...run);
+  await program.waitUntilListening();
+  return program;
+}
+
+/** Returns the resident memory of a process of the board, in MB. */
+async function residentMemory(board: Board, pid: string): Promise<number> {
+  const line = await board.read(`grep VmRSS /proc/${pid}/status`);
+  return Math.round(Number(line.match(/(\d+) kB/)![1]) * 1024 / 1e6);
+}
+
+/** Sends a number of requests, over a few connections. */
+async function request(board: Board, count: number): Promise<void> {
+  const url = `http://127.0.0.1:${board.port(5000)}/datasensor`;
+  await Promise.all(Array.from({ length: 20 }, async (_, client) => {
+    for (let left = count / 20; left > 0; left--) {
+      // The journal keeps equal lines once
+      await (await fetch(`${url}?${client}.${left}`)).text();
+    }
+  }));
+}
+
+/** Returns how many bytes of the journal's files are in use. */
+async function journalSize(board: Board): Promise<number> {
+  const script = `import glob, struct
+size = 0
+for name in glob.glob("/*/log/journal/*/*.journal"):
+    with open(name, "rb") as file:
+        size += struct.unpack_from("<Q", file.read(144), 136)[0]
+print(size)`; // where the last object begins
+  return Number(
+    await board.read(`sudo journalctl --sync
+sudo python3 -c '${script}'`),
+  );
+}
+
+/** The checks of the README's section "On a board". */
+export const EXECUTABLE: Check[] = [
+  {
+    name: "the service takes as much memory and journal as the guide says",
+    needs: ["an ARM processor"],
+    async run(board) {
+      await board.waitForAnswer('200 "Sensor data"');
+      const pid = await property(board, "MainPID");
+      const idle = await residentMemory(board, pid);
+      const size = await journalSize(board);
+      await request(board, 10_000);
+      const kilobytes = (await journalSize(board) - size) / 10_000 / 1000;
+      const after = await residentMemory(board, pid);
+      assertEquals(await property(board, "MainPID"), pid);
+      console.log(
+        `Resident memory: ${idle} MB idle, ${after} MB after 10,000; ` +
+          `journal: ${kilobytes} KB per request`,
+      );
+      const { pages } = board.kind;
+      const row = SAID_MEMORY[pages];
+      const excess = Math.max(idle / Number(row[1]), after / Number(row[2]));
+      assert(excess <= MEMORY_TOLERANCE, `${excess} times as much`);
+      const error = Math.abs(kilobytes - Number(SAID_KILOBYTES));
+      assert(error < 0.1, `${kilobytes} KB per request`);
+    },
+  },
+
+  {
+    name: "the README's commands start the service, and Ctrl+C stops it",
+    async run(board) {
+      await board.run("sudo systemctl stop datasensor");
+      await board.runOnOperator(COPY);
+      await using program = await startByHand(board);
+      await board.waitForAnswer('200 "Sensor data"');
+      await program.write("\x03");
+      assertEquals((await program.waitForEnd(WAIT_LIMIT_MS)).code, 0);
+      const lines = program.stdout.split(/\r?\n/); // the board's terminal adds CR
+      const { request, status } = lines.map(parseAccessLine).find(Boolean)!;
+      assertEquals(`${request} ${status}`, "GET /datasensor 200");
+      assertEquals(await board.answer(), "no answer");
+    },
+  },
+];

@@ -1,0 +1,115 @@
+// deno-lint-ignore-file no-console -- how much is a result
+
+// Checks that nothing that cannot start wears out the board's storage: how much it
+// leaves in the journal for as long as the reason lasts, and that it is soon back.
+
+import { assert } from "@std/assert";
+import { guide } from "../helpers/guide.ts";
+import type { Board } from "./board.ts";
+import {
+  type Check,
+  configure,
+  journal,
+  journalBytes,
+  property,
+  restoreSettings,
+  waitOnBoard,
+} from "./operations.ts";
+
+/** How much the units may leave in the journal, in 10^6 bytes. */
+const DAY_LIMIT_MB = 30;
+
+/** How soon the service must answer after the reason has gone, in s. */
+const RETURN_LIMIT_S = 30;
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+const EXECUTABLE = "/usr/bin/datasensor";
+const SHOW_STATUS = guide.block("systemctl status");
+
+/** Waits until systemd starts a unit again. */
+async function waitForRestart(board: Board, unit: string): Promise<void> {
+  const restarts = async () => Number(await property(board, "NRestarts", unit));
+  const before = await restarts();
+  await waitOnBoard(board, async () => await restarts() > before);
+}
+
+/** Asserts that a unit's restarts do not wear out the storage. */
+async function assertSparesJournal(board: Board, unit: string): Promise<void> {
+  await waitForRestart(board, unit); // so that a whole interval follows
+  const before = await journalBytes(board);
+  const begin = performance.now();
+  await waitForRestart(board, unit);
+  const bytes = await journalBytes(board) - before;
+  const day = bytes / (performance.now() - begin) * DAY_MS / 1e6;
+  console.log(`Journal: ${day.toFixed(1)} MB a day`);
+  assert(day <= DAY_LIMIT_MB, `${day} MB a day`);
+}
+
+/** Asserts that the service answers soon after the reason has gone. */
+async function assertReturns(
+  board: Board,
+  answer: string,
+  act: () => Promise<unknown>,
+): Promise<void> {
+  const begin = performance.now();
+  await act();
+  await board.waitForAnswer(answer);
+  const seconds = (performance.now() - begin) / 1000;
+  assert(seconds <= RETURN_LIMIT_S, `It took ${seconds} s`);
+}
+
+/** Executables that cannot serve: what makes one, and what the status shows. */
+const BROKEN: [what: string, make: string, status: string][] = [
+  ["cannot run", "install -m 755 /dev/null", "203/EXEC"],
+  ["ends at once", "install -m 755 /bin/false", "status=1/FAILURE"],
+];
+
+/** The checks that nothing wears out the board's storage. */
+export const WEAR: Check[] = [
+  ...BROKEN.map(([what, make, status]): Check => ({
+    name:
+      `an executable that ${what} leaves at most 30 MB a day, its status says why, and a new one soon answers`,
+    async run(board) {
+      await configure(
+        board,
+        "FLAGS=--stdin",
+        "SENSOR=while echo 1; do sleep 1; done",
+      );
+      await board.waitForAnswer('200 "1"');
+      await board.run(`sudo mv ${EXECUTABLE} executable
+sudo ${make} ${EXECUTABLE}`);
+      await board.attempt("sudo systemctl restart datasensor");
+      await assertSparesJournal(board, "datasensor");
+      const { stdout } = await board.attempt(SHOW_STATUS);
+      assert(stdout.includes(status), stdout);
+      await assertReturns(
+        board,
+        '200 "1"',
+        () => board.run(`sudo mv executable ${EXECUTABLE}`),
+      );
+      await restoreSettings(board);
+    },
+  })),
+
+  {
+    name:
+      "an unplugged sensor leaves at most 30 MB a day, and the service answers soon after it is plugged in",
+    async run(board) {
+      await configure(
+        board,
+        "FLAGS=--stdin",
+        "SENSOR=cat /run/sensor && sleep infinity",
+      );
+      await assertSparesJournal(board, "datasensor-sensor");
+      const lines = await journal(board, "datasensor-sensor");
+      assert(lines.some((line) => line.includes("cat: /run/sensor: No such")));
+      await assertReturns(
+        board,
+        '200 "21.5"',
+        () => board.run("echo 21.5 | sudo tee /run/sensor"),
+      );
+      await restoreSettings(board);
+    },
+  },
+];
