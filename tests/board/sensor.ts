@@ -41,7 +41,7 @@ const [, SENSOR_STOP_S, SERVICE_STOP_S] = guide
 /** The guide's drop-ins of the sensor, and its commands that show what happened. */
 const RUN_AS_USER = guide.block("User=pi");
 const ADD_GROUP = guide.block("SupplementaryGroups=i2c");
-const SHOW_STATUS = guide.block("systemctl status");
+const SHOW_STATUS = guide.line("systemctl status");
 const SHOW_WARNINGS = guide.line("# warnings");
 
 /** The guide's settings of a sensor. */

@@ -37,7 +37,7 @@ const INSTALL = [
   readme.line("BOARD sudo apt install"),
 ];
 const START_BY_HAND = readme.line("ulimit -n");
-const SHOW_STATUS = guide.block("systemctl status");
+const SHOW_STATUS = guide.line("systemctl status");
 const SHOW_MEMORY = guide.block("-p MemoryCurrent");
 const [, SAID_DESCRIPTORS] = guide.match(/and (\d+) file\s+descriptors/);
 const ALLOW_PORT_80 = guide.block("sysctl");
