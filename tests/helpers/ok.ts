@@ -11,7 +11,9 @@ try {
   });
   Deno.exitCode = (await test.spawn().status).code;
   const skipped = await Deno.readTextFile(list);
-  console.log(`${skipped}Not run: tests/board, see \`deno task test:board\``);
+  console.log(
+    `${skipped}Not run: tests/board, see \`deno task test:board\` and \`test:arm\``,
+  );
 } finally {
   await Deno.remove(list);
 }

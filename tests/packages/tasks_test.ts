@@ -63,7 +63,8 @@ Deno.test("`deno task ok` lists what did not run, which fails in CI", async () =
   const skipped =
     "\nSkipping tests of tests/x_test.ts: install no-such-command\n" +
     "Skipping tests of tests/x_test.ts: let it be Monday\n";
-  const board = "Not run: tests/board, see `deno task test:board`\n";
+  const board =
+    "Not run: tests/board, see `deno task test:board` and `test:arm`\n";
   assert(stdout.endsWith(skipped + board), stdout);
   const inCi = await run("CI=true");
   assertEquals(inCi.code, 1);
