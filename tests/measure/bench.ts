@@ -2,74 +2,114 @@
 
 // Compares the service with its peers in one run, prints a table and draws
 // .bench/speed.svg. Each server runs on the first core, wrk on the second.
+//
+// The speed of a process differs by up to 8 % from that of the next one that runs the
+// same program, for as long as it runs. Therefore, each server is started several times.
 
 import { Folder } from "../helpers/files.ts";
 import { output } from "../helpers/process.ts";
+import { createRandom, SEED } from "../helpers/random.ts";
 import { CONNECTIONS, drawChart, type Scaling } from "./chart.ts";
 import { listPeers, type Peer } from "./peers.ts";
 import { Server } from "./server.ts";
 
-const ROUNDS = 21;
+const STARTS = 8; // of each server
+const ROUNDS = 3; // of a start, after one that warms it up
 const ROUND_SECONDS = 1;
-const STARTS = 15;
 const SCALED = ["this service", "bare Deno.serve, no log", "nginx, constant"];
 const SCALING_ROUNDS = 5; // at each number of connections
 const CHART = ".bench/speed.svg";
 
-/** Returns the median with three significant digits, as more would be noise. */
+/** What is measured of one process. */
+interface Start {
+  speed: number;
+  p50: number;
+  p99: number;
+  idle: number;
+  loaded: number;
+  startMs: number;
+}
+
+/** Returns the median, of an even number of values the mean of both in the middle. */
 function median(values: number[]): number {
-  const middle = values.toSorted((a, b) => a - b)[values.length >> 1]!;
-  return Number(middle.toPrecision(3));
+  const sorted = values.toSorted((a, b) => a - b);
+  const upper = sorted[sorted.length >> 1]!;
+  const lower = sorted[(sorted.length - 1) >> 1]!;
+  return (lower + upper) / 2;
 }
 
-/** Returns the time until each server's first response, in ms. */
-async function measureStarts(peers: Peer[]): Promise<number[]> {
-  const starts = peers.map((): number[] => []);
-  for (let i = 1; i <= STARTS; i++) {
-    console.error(`Start ${i} of ${STARTS}`);
-    for (const [index, { command }] of peers.entries()) {
-      await using server = await Server.start(command);
-      starts[index]!.push(server.startMs);
-    }
-  }
-  return starts.map(median);
+/** Rounds to three significant digits, as more would be noise. */
+function round(value: number): number {
+  return Number(value.toPrecision(3));
 }
 
-/** Puts all servers under load in alternating rounds. */
-async function measureLoads(peers: Peer[], folder: string) {
-  const starts = await measureStarts(peers);
-  await using stack = new AsyncDisposableStack();
-  const servers: Server[] = [];
-  for (const { name, command } of peers) {
-    const server = await Server.start(command, `${folder}/${name}.log`);
-    servers.push(stack.use(server));
-  }
-  const idle = await Promise.all(servers.map((server) => server.memory()));
-  for (let round = 1; round <= ROUNDS; round++) {
-    console.error(`Round ${round} of ${ROUNDS}`);
-    // In alternating order, so that no server always follows the same one
-    for (const server of round % 2 === 0 ? servers : servers.toReversed()) {
-      await server.load(ROUND_SECONDS);
+/**
+ * Starts a server, puts it under load and stops it.
+ *
+ * @throws {Error} If it is the service, and has not logged every request.
+ */
+async function measureStart(peer: Peer, folder: string): Promise<Start> {
+  const log = `${folder}/log`;
+  await Deno.writeTextFile(log, "");
+  await using server = await Server.start(peer.command, log);
+  const idle = await server.memory();
+  for (let load = 0; load <= ROUNDS; load++) await server.load(ROUND_SECONDS);
+  const loaded = await server.memory();
+  const loads = server.loads.slice(1);
+  if (peer.name === "this service") {
+    const { requests } = server;
+    const lines = await server.countLines();
+    if (lines < requests) {
+      throw new Error(`${requests} requests, ${lines} lines`);
     }
   }
-  const loaded = await Promise.all(servers.map((server) => server.memory()));
-  const [service, bare] = servers;
-  const { requests } = service!;
-  const lines = await service!.countLines();
-  if (lines < requests) throw new Error(`${requests} requests, ${lines} lines`);
-  return servers.map(({ loads }, index) => ({
-    server: peers[index]!.name,
-    "requests/s": median(loads.map(({ speed }) => speed)),
-    // Per round, because the machine's speed varies
-    "to bare": median(
-      loads.map(({ speed }, i) => speed / bare!.loads[i]!.speed),
-    ),
-    "p50, ms": median(loads.map(({ p50 }) => p50)),
-    "p99, ms": median(loads.map(({ p99 }) => p99)),
-    "idle, MB": Math.round(idle[index]!),
-    "loaded, MB": Math.round(loaded[index]!),
-    "start, ms": Math.round(starts[index]!),
-  }));
+  return {
+    speed: median(loads.map(({ speed }) => speed)),
+    p50: median(loads.map(({ p50 }) => p50)),
+    p99: median(loads.map(({ p99 }) => p99)),
+    idle,
+    loaded,
+    startMs: server.startMs,
+  };
+}
+
+/** Starts all servers several times, each time in a random order. */
+async function measureAll(peers: Peer[], folder: string): Promise<Start[][]> {
+  const random = createRandom(SEED);
+  const all = peers.map((): Start[] => []);
+  for (let start = 1; start <= STARTS; start++) {
+    console.error(`Start ${start} of ${STARTS}`);
+    const order = peers.map((peer, index) => ({ peer, index, at: random() }))
+      .toSorted((a, b) => a.at - b.at);
+    for (const { peer, index } of order) {
+      all[index]!.push(await measureStart(peer, folder));
+    }
+  }
+  return all;
+}
+
+/** Returns a row of the table for each server. The second one is bare Deno.serve. */
+function summarize(peers: Peer[], all: Start[][]) {
+  const bare = median(all[1]!.map(({ speed }) => speed));
+  return peers.map(({ name, deno }, index) => {
+    const starts = all[index]!;
+    const of = (figure: keyof Start) =>
+      starts.map(({ [figure]: value }) => value);
+    const ratios = of("speed").map((speed) => speed / bare);
+    return {
+      server: name,
+      "Deno": deno ?? "",
+      "requests/s": round(median(of("speed"))),
+      "to bare": round(median(ratios)),
+      "slowest start": round(Math.min(...ratios)),
+      "fastest start": round(Math.max(...ratios)),
+      "p50, ms": round(median(of("p50"))),
+      "p99, ms": round(median(of("p99"))),
+      "idle, MB": Math.round(median(of("idle"))),
+      "loaded, MB": Math.round(median(of("loaded"))),
+      "start, ms": Math.round(median(of("startMs"))),
+    };
+  });
 }
 
 async function measureScaling({ name, command }: Peer): Promise<Scaling> {
@@ -80,7 +120,8 @@ async function measureScaling({ name, command }: Peer): Promise<Scaling> {
     for (let round = 0; round < SCALING_ROUNDS; round++) {
       await server.load(ROUND_SECONDS, connections);
     }
-    scaling.speeds.push(median(server.loads.map(({ speed }) => speed / 1000)));
+    const speeds = server.loads.map(({ speed }) => speed / 1000);
+    scaling.speeds.push(round(median(speeds)));
     scaling.memory.push(await server.memory());
   }
   return scaling;
@@ -88,13 +129,21 @@ async function measureScaling({ name, command }: Peer): Promise<Scaling> {
 
 using folder = await Folder.create();
 const peers = await listPeers(folder.path);
-const rows = await measureLoads(peers, folder.path);
+const rows = summarize(peers, await measureAll(peers, folder.path));
 console.table(rows);
 const scaled = peers.filter(({ name }) => SCALED.includes(name));
 const scaling = await Array.fromAsync(scaled, measureScaling); // in turn
 const date = new Date().toISOString().slice(0, 10);
 const { stdout: cores } = await output("nproc", []);
-const note = `deno task bench, ${date}, Deno ${Deno.version.deno}, ` +
-  `${cores.trim()} cores of ${Deno.build.arch}`;
-await Deno.writeTextFile(CHART, drawChart(rows, scaling, note));
+const denos = Object.entries(Object.groupBy(peers, ({ deno }) => deno ?? ""))
+  .filter(([deno]) => deno !== "")
+  .map(([deno, rows]) =>
+    `Deno ${deno}: ${rows!.map(({ name }) => name).join("; ")}`
+  );
+const notes = [
+  `deno task bench, ${date}, ${cores.trim()} cores of ${Deno.build.arch}, ` +
+  `medians of ${STARTS} starts, and the slowest to the fastest start`,
+  ...denos,
+];
+await Deno.writeTextFile(CHART, drawChart(rows, scaling, notes));
 console.log(`\nDrew ${CHART}`);

@@ -1,7 +1,13 @@
 // Draws the result of the bench as one SVG, for light and dark pages.
 
 /** A server's figures in the upper panels. */
-type Result = { server: string; "to bare": number; "p99, ms": number };
+interface Result {
+  server: string;
+  "to bare": number;
+  "slowest start": number;
+  "fastest start": number;
+  "p99, ms": number;
+}
 
 /** A server's figures in the lower panels, one per number of connections. */
 export type Scaling = { server: string; speeds: number[]; memory: number[] };
@@ -10,6 +16,7 @@ export const CONNECTIONS = [1, 10, 100, 1000];
 const ROW_PX = 24; // distance between bars
 const TICK_PX = 100; // distance between numbers of connections
 const PLOT_HEIGHT_PX = 170;
+const NOTE_PX = 16; // distance between lines of notes
 
 const STYLE = `
   svg { --page: #ffffff; --text: #1f2328; --muted: #59636e; --grid: #d1d9e0;
@@ -40,14 +47,20 @@ function panel(x: number, y: number, title: string, parts: string[]): string {
   return `<g transform="translate(${x} ${y})">\n${content}\n</g>`;
 }
 
-function drawBars(servers: string[], values: number[], width: number) {
+/** Draws a bar for each server, with a text that begins with its value. */
+function drawBars(
+  servers: string[],
+  values: number[],
+  width: number,
+  more = (_row: number) => "",
+) {
   const highest = Math.max(...values);
   return values.map((value, row) => {
     const length = Math.max(1, Math.round(width * value / highest));
     const y = ROW_PX * row;
     const size = `y="${y - 12}" width="${length}" height="16" rx="2"`;
     return `<rect class="bar" ${size} ${color(servers[row]!)}/>` +
-      text(length + 6, y, value.toFixed(2));
+      text(length + 6, y, value.toFixed(2) + more(row));
   });
 }
 
@@ -76,24 +89,37 @@ function drawLines(all: Scaling[], figure: "speeds" | "memory") {
 }
 
 /** Draws two panels of bars, and below them two of lines. */
-export function drawChart(results: Result[], scaling: Scaling[], note: string) {
+export function drawChart(
+  results: Result[],
+  scaling: Scaling[],
+  notes: string[],
+) {
   const servers = results.map(({ server }) => server);
   const names = servers.map((name, row) => text(-8, ROW_PX * row, name, "end"));
-  const ratios = drawBars(servers, results.map((it) => it["to bare"]), 150);
-  const latencies = drawBars(servers, results.map((it) => it["p99, ms"]), 340);
-  const speeds = drawLines(scaling, "speeds");
+  const range = (row: number) => {
+    const { "slowest start": from, "fastest start": to } = results[row]!;
+    return ` (${from.toFixed(2)} to ${to.toFixed(2)})`;
+  };
+  const speeds = results.map((it) => it["to bare"]);
+  const ratios = drawBars(servers, speeds, 110, range);
+  const latencies = drawBars(servers, results.map((it) => it["p99, ms"]), 320);
+  const scaled = drawLines(scaling, "speeds");
   const memory = drawLines(scaling, "memory");
   const lower = 104 + ROW_PX * results.length;
-  const height = lower + PLOT_HEIGHT_PX + 96;
+  const notesAt = lower + PLOT_HEIGHT_PX + 90;
+  const height = notesAt + NOTE_PX * notes.length;
+  const captions = notes.map((note, row) =>
+    text(10, notesAt + NOTE_PX * row, note, "note")
+  );
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 840 ${height}"
   role="img" aria-label="Speed of the service and its peers">
 <style>${STYLE}</style>
 <rect width="840" height="${height}" rx="6" style="fill:var(--page)"/>
 ${panel(200, 50, "Throughput (bare = 1)", [...names, ...ratios])}
-${panel(440, 50, "99th percentile of the latency, ms", latencies)}
-${panel(58, lower, "Throughput, 1,000 requests/s", speeds)}
+${panel(460, 50, "99th percentile of the latency, ms", latencies)}
+${panel(58, lower, "Throughput, 1,000 requests/s", scaled)}
 ${panel(488, lower, "Memory after the load, MB", memory)}
-${text(10, height - 12, note, "note")}
+${captions.join("\n")}
 </svg>
 `;
 }

@@ -7,6 +7,8 @@ import { programCommand } from "../helpers/program.ts";
 
 export interface Peer {
   name: string;
+  /** The version of the Deno that it runs on, if it does. */
+  deno?: string;
   /** Returns the command that listens on a port. */
   command: (port: string) => string[];
 }
@@ -78,20 +80,23 @@ export async function listPeers(folder: string): Promise<Peer[]> {
   const bare = [Deno.execPath(), "run", "-N", script];
   const flask = (port: string) => [PYTHON, "-c", FLASK, port];
   const node = (port: string) => ["node", "-e", NODE, port];
-  const all: [name: string, isInstalled: string, Peer["command"]][] = [
-    ["this service", "true", service],
-    ["bare Deno.serve, no log", "true", (port) => [...bare, port]],
-    ["this service, --stdin", "true", withSensor],
-    ["this service, executable", `test -x ${EXECUTABLE}`, executable],
+  // What shows that a server is installed and, on Deno, prints a version
+  const deno = `echo Deno ${Deno.version.deno}`;
+  const all: [name: string, check: string, Peer["command"]][] = [
+    ["this service", deno, service],
+    ["bare Deno.serve, no log", deno, (port) => [...bare, port]],
+    ["this service, --stdin", deno, withSensor],
+    ["this service, executable", `${EXECUTABLE} --version`, executable],
     ["nginx, constant", "which nginx", (port) => nginx(port, constant)],
     ["nginx, file", "which nginx", (port) => nginx(port, `root ${folder}`)],
     ["Node.js http, access log", "which node", node],
     ["Flask-RESTful", `${PYTHON} -c 'import flask_restful'`, flask],
   ];
   const peers: Peer[] = [];
-  for (const [name, isInstalled, command] of all) {
-    const { code } = await output("sh", ["-c", isInstalled]);
-    if (code === 0) peers.push({ name, command });
+  for (const [name, check, command] of all) {
+    const { code, stdout } = await output("sh", ["-c", check]);
+    const [, version] = stdout.match(/Deno ([\d.]+)/) ?? [];
+    if (code === 0) peers.push({ name, deno: version, command });
     else console.error(`Not installed: ${name}`);
   }
   return peers;
