@@ -5,29 +5,48 @@ const CACHE = `${
   Deno.env.get("XDG_CACHE_HOME") || `${Deno.env.get("HOME")}/.cache`
 }/datasensor-board`;
 
-/**
- * Returns a folder, which it first makes if it is missing. It removes an older one.
- *
- * @param name What is in it.
- * @param files The files of the project that it is made of, and folders of such files.
- * @param other What else decides on its content.
- * @param make Fills the folder.
- */
-export async function keep(
-  name: string,
-  files: string[],
-  other: string,
-  make: (folder: string) => Promise<void>,
-): Promise<string> {
-  const path = `${CACHE}/${name}/${await digest(files, other)}`;
-  if (await exists(path)) return path;
-  await Deno.remove(`${CACHE}/${name}`, { recursive: true }).catch(() => {});
-  await Deno.mkdir(`${CACHE}/${name}`, { recursive: true });
-  const unfinished = await Deno.makeTempDir({ dir: `${CACHE}/${name}` });
-  await Deno.chmod(unfinished, 0o755); // for the users of a container
-  await make(unfinished);
-  await Deno.rename(unfinished, path);
-  return path;
+/** A folder that takes long to make. */
+export class CachedFolder {
+  /**
+   * @param name What is in it.
+   * @param files The files of the project that it is made of, and folders of such files.
+   * @param describe Returns what else decides on its content.
+   * @param fill Makes its content.
+   */
+  constructor(
+    private readonly name: string,
+    private readonly files: string[],
+    private readonly describe: () => string | Promise<string>,
+    private readonly fill: (folder: string) => Promise<void>,
+  ) {}
+
+  async #path(): Promise<string> {
+    const hash = await digest(this.files, await this.describe());
+    return `${CACHE}/${this.name}/${hash}`;
+  }
+
+  /** Returns its path. Throws if it was not made: tests side by side cannot make it. */
+  async find(): Promise<string> {
+    const path = await this.#path();
+    if (await exists(path)) return path;
+    throw new Error(
+      `No ${path}: run "deno task test:board" or "test:arm", and change no file meanwhile`,
+    );
+  }
+
+  /** Makes it if it is missing, removes older ones, and returns its path. */
+  async make(): Promise<string> {
+    const path = await this.#path();
+    if (await exists(path)) return path;
+    const parent = `${CACHE}/${this.name}`;
+    await Deno.remove(parent, { recursive: true }).catch(() => {});
+    await Deno.mkdir(parent, { recursive: true });
+    const unfinished = await Deno.makeTempDir({ dir: parent });
+    await Deno.chmod(unfinished, 0o755); // for the users of a container
+    await this.fill(unfinished);
+    await Deno.rename(unfinished, path);
+    return path;
+  }
 }
 
 async function exists(path: string): Promise<boolean> {

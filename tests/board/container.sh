@@ -9,7 +9,6 @@ cgroups=/sys/fs/cgroup
 
 # systemd needs cgroups of version 2, which this machine may not use
 mount_cgroups() {
-  umount --lazy $cgroups
   mount -t cgroup2 none $cgroups
 }
 

@@ -2,7 +2,7 @@
 
 import { Process } from "../helpers/process.ts";
 import type { BoardKind, Machine, Ports, Processor } from "./board.ts";
-import { getContainers, type Release } from "./image.ts";
+import { CONTAINERS, type Release } from "./image.ts";
 
 /** The address of the container in its network, as in image.sh. */
 const ADDRESS = "10.0.2.15";
@@ -63,7 +63,7 @@ export function container(release: Release): BoardKind {
     async boot(ports, key, computer) {
       const changes = `${computer}/changes`;
       await Deno.mkdir(changes);
-      const root = `${await getContainers()}/${release}`;
+      const root = `${await CONTAINERS.find()}/${release}`;
       await using stack = new AsyncDisposableStack();
       const machine = stack.use(new Container(root, changes, key));
       await machine.forward(ports);

@@ -3,7 +3,7 @@
 import { receive, send } from "../helpers/network.ts";
 import { Process } from "../helpers/process.ts";
 import type { BoardKind, Machine, Need, Ports } from "./board.ts";
-import { getDisks, type Release } from "./image.ts";
+import { DISKS, type Release } from "./image.ts";
 
 /** An ARM machine. */
 interface Model {
@@ -92,6 +92,6 @@ export function emulator(model: Model): BoardKind {
     pages,
     has,
     boot: async (ports, key, folder) =>
-      new Emulator(model, await getDisks(), ports, key, folder),
+      new Emulator(model, await DISKS.find(), ports, key, folder),
   };
 }

@@ -6,7 +6,7 @@ import { CROWDS } from "./crowds.ts";
 import { EXECUTABLE } from "./executable.ts";
 import { FAILURES } from "./failures.ts";
 import { type Check, reset } from "./operations.ts";
-import { getPackages } from "./packages.ts";
+import { findPackages } from "./packages.ts";
 import { SENSOR } from "./sensor.ts";
 import { INSTALLATION, SERVICE } from "./service.ts";
 import { REMOVAL, UPDATES } from "./updates.ts";
@@ -20,7 +20,7 @@ export const CHAPTERS = {
 };
 
 /** All checks, in the order in which one emulated board follows them. */
-const ALL = [SERVICE, SENSOR, EXECUTABLE, ATTACKS, FAILURES, UPDATES, REMOVAL];
+const ALL = [SERVICE, SENSOR, EXECUTABLE, ATTACKS, UPDATES, FAILURES, REMOVAL];
 
 /** Follows a chapter of the guide in a container. */
 export function followInContainer(
@@ -48,7 +48,8 @@ async function follow(
   kind: BoardKind,
   checks: Check[],
 ): Promise<void> {
-  await using board = await Board.boot(kind, await getPackages(kind.processor));
+  const packages = await findPackages(kind.processor);
+  await using board = await Board.boot(kind, packages);
   for (const { name, run } of checks) {
     const passed = await test.step(name, () => run(board));
     if (!passed) await reset(board);

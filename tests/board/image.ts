@@ -2,7 +2,7 @@
 
 import { missingCommand } from "../helpers/machine.ts";
 import { output } from "../helpers/process.ts";
-import { keep } from "./cache.ts";
+import { CachedFolder } from "./cache.ts";
 
 /** The releases of Debian on the boards. */
 export const RELEASES = ["bookworm", "trixie"] as const;
@@ -64,22 +64,30 @@ async function findKernel(release: Release): Promise<string | undefined> {
   }
 }
 
-/** Returns the folder with the containers, which it makes if they are missing. */
-export function getContainers(): Promise<string> {
-  return keep("containers", [SCRIPT], RELEASES.join(), async (folder) => {
-    await makeImages("containers", folder, ...RELEASES);
-  });
-}
+/** The containers' root file systems, by release. */
+export const CONTAINERS = new CachedFolder(
+  "containers",
+  [SCRIPT],
+  () => RELEASES.join(),
+  (folder) => makeImages("containers", folder, ...RELEASES),
+);
 
-/** Returns the folder with the emulated boards' disks, which it makes likewise. */
-export async function getDisks(): Promise<string> {
-  const boards = await Promise.all(
+/** The emulated boards' disks and kernels. */
+export const DISKS = new CachedFolder(
+  "disks",
+  [SCRIPT, "tests/board/init.sh"],
+  async () => (await listKernels()).join(),
+  async (folder) => {
+    const containers = await CONTAINERS.make();
+    await makeImages("arm", folder, containers, ...await listKernels());
+  },
+);
+
+/** Returns each release with its kernel package, as the script wants them. */
+function listKernels(): Promise<string[]> {
+  return Promise.all(
     RELEASES.map(async (name) => `${name}=${await findKernel(name)}`),
   );
-  const recipe = [SCRIPT, "tests/board/init.sh"];
-  return await keep("disks", recipe, boards.join(), async (folder) => {
-    await makeImages("arm", folder, await getContainers(), ...boards);
-  });
 }
 
 /** Runs the script. What it prints is shown, since it takes a minute. */

@@ -4,7 +4,7 @@ import { make } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
 import { output } from "../helpers/process.ts";
 import { ARCHITECTURES, type Processor } from "./board.ts";
-import { keep } from "./cache.ts";
+import { CachedFolder } from "./cache.ts";
 
 /** A package to install in place of that of the earlier commit, if it is set. */
 const GIVEN = Deno.env.get("DATASENSOR_PACKAGE");
@@ -31,36 +31,43 @@ export interface Packages {
   readonly newer: string;
 }
 
-/** Returns the packages for a processor, which it makes if they are missing. */
-export async function getPackages(processor: Processor): Promise<Packages> {
-  const fixedName = `datasensor_${ARCHITECTURES[processor]}.deb`;
+/** Returns the fixed name of a package. */
+function fixedName(processor: Processor): string {
+  return `datasensor_${ARCHITECTURES[processor]}.deb`;
+}
+
+/** The packages for a processor. */
+export function packagesFor(processor: Processor): CachedFolder {
   const tools = TOOLS.map((name) => Deno.env.get(name));
-  const other = [processor, Deno.version.deno, GIVEN, ...tools].join();
-  const files = GIVEN ? [...SOURCES, GIVEN] : SOURCES;
-  const folder = await keep(
+  return new CachedFolder(
     `packages-${processor}`,
-    files,
-    other,
-    (folder) => makePackages(processor, fixedName, folder),
+    GIVEN ? [...SOURCES, GIVEN] : SOURCES,
+    () => [processor, Deno.version.deno, GIVEN, ...tools].join(),
+    (folder) => makePackages(processor, folder),
   );
-  const older = await Deno.readLink(`${folder}/${fixedName}`);
+}
+
+/** Returns what is in the folder with the packages for a processor. */
+export async function findPackages(processor: Processor): Promise<Packages> {
+  const folder = await packagesFor(processor).find();
+  const older = await Deno.readLink(`${folder}/${fixedName(processor)}`);
   const names = await Array.fromAsync(Deno.readDir(folder), ({ name }) => name);
   const newer = names.find((name) =>
-    name.endsWith(".deb") && ![older, fixedName].includes(name)
+    name.endsWith(".deb") && ![older, fixedName(processor)].includes(name)
   );
   return { folder, older, newer: newer! };
 }
 
 async function makePackages(
   processor: Processor,
-  fixedName: string,
   into: string,
 ): Promise<void> {
+  const fixed = fixedName(processor);
   const newest = GIVEN ? new Date().toISOString() : "2026-11-22T16:30:00Z";
   using folder = await Folder.create();
   await Promise.all([
     GIVEN
-      ? copyPackage(GIVEN, fixedName, into)
+      ? copyPackage(GIVEN, fixed, into)
       : makePackage(processor, "2026-11-22T16:29:00Z", "", into),
     makePackage(processor, newest, "# A new comment\n", folder.path),
   ]);
@@ -69,7 +76,7 @@ async function makePackages(
     dpkg-deb --fsys-tarfile "$3" | tar -xO ./usr/bin/datasensor >"$4"
     chmod +x "$4"`;
   const executable = `datasensor-${processor}`;
-  await run(script, folder.path, into, fixedName, executable);
+  await run(script, folder.path, into, fixed, executable);
 }
 
 /** Makes the package of a commit at a time, which adds a comment to the settings. */

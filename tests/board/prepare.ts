@@ -8,12 +8,12 @@
 import { missingCommand } from "../helpers/machine.ts";
 import type { Processor } from "./board.ts";
 import {
-  getContainers,
-  getDisks,
+  CONTAINERS,
+  DISKS,
   missingContainer,
   missingEmulator,
 } from "./image.ts";
-import { getPackages } from "./packages.ts";
+import { packagesFor } from "./packages.ts";
 
 /** A kind of machine that a board can be. */
 export type MachineKind = "container" | "arm";
@@ -29,9 +29,9 @@ export async function missingBoard(
 /** Makes what boards of a kind need. */
 async function prepare(kind: MachineKind): Promise<void> {
   const processor = kind === "arm" ? "aarch64" : Deno.build.arch as Processor;
-  const images = kind === "arm" ? getDisks : getContainers;
+  const images = kind === "arm" ? DISKS : CONTAINERS;
   console.log(`Making the packages for ${processor}`);
-  await Promise.all([images(), getPackages(processor)]);
+  await Promise.all([images.make(), packagesFor(processor).make()]);
 }
 
 if (import.meta.main) {
