@@ -35,9 +35,7 @@ export function make(
 }
 
 /**
- * Commits a project, and makes an executable or a package in its folder `dist`. With
- * DATASENSOR_BUILDS, a folder, what was made of the same commit by the same compiler is
- * taken from there, or left there for the next test.
+ * Commits a project, and makes an executable or a package in its folder `dist`.
  *
  * @returns The reason if it fails.
  */
@@ -46,31 +44,9 @@ export async function makeFromCommit(
   processor: "aarch64" | "x86_64",
   project: Folder,
 ): Promise<string | undefined> {
-  const commit = await project.commit("2026-11-22T17:29:59+01:00");
-  const makeIt = () => makeInDist(what, processor, project.path);
-  const builds = Deno.env.get("DATASENSOR_BUILDS");
-  if (!builds) return await makeIt();
-  await Deno.mkdir(builds, { recursive: true });
-  const version = await compilerVersion();
-  const build = `${builds}/${what}-${processor}-${commit}-${version}`;
-  const open = { create: true, write: true };
-  using lock = await Deno.open(`${build}.lock`, open);
-  await lock.lock(true); // while another test makes it
-  const isMade = await Deno.stat(build).then(() => true, () => false);
-  const reason = isMade ? undefined : await makeIt();
-  if (reason) return reason;
-  const script = isMade
-    ? 'cp -R "$0" "$1/dist"'
-    : 'cp -R "$1/dist" "$0.part" && mv "$0.part" "$0"'; // whole, or not at all
-  await output("sh", ["-c", script, build, project.path]);
-}
-
-async function makeInDist(
-  what: "compile" | "package",
-  processor: "aarch64" | "x86_64",
-  cwd: string,
-): Promise<string | undefined> {
-  const { code, stderr } = await make(what, processor, "dist", { cwd });
+  await project.commit("2026-11-22T17:29:59+01:00");
+  const options = { cwd: project.path };
+  const { code, stderr } = await make(what, processor, "dist", options);
   if (code === 0) return;
   const reason = stderr.trim().split("\n").at(-1);
   const denort = `DENORT_${processor.toUpperCase()}`;

@@ -36,15 +36,15 @@ const PACKAGES: Record<string, string> = {
  * CI, where everything must be installed.
  *
  * @example
- * Deno.test({ ...needs("curl", missingAddress("::1")), name, fn });
+ * Deno.test("curl reads it", needs("curl", missingAddress("::1")), async () => {});
  *
  * @throws {Error} If something is missing in CI.
  */
 export function needs(...needed: (string | undefined)[]): { ignore: boolean } {
-  const missing = needed.map((it) =>
+  const reasons = needed.map((it) =>
     it?.includes(" ") ? it : missingCommand(it)
-  )
-    .find((it) => it !== undefined);
+  );
+  const missing = reasons.find((reason) => reason !== undefined);
   if (missing && Deno.env.has("CI")) throw new Error(`To test, ${missing}`);
   return skipIf(missing);
 }
@@ -55,6 +55,7 @@ export function skipIf(reason: string | undefined): { ignore: boolean } {
   return { ignore: reason !== undefined };
 }
 
+/** The reasons that tests of this file were skipped for. */
 const reported = new Set<string>();
 
 /** Prints why tests of this file are skipped or, in `deno task ok`, writes it to its list. */
