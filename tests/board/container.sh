@@ -7,8 +7,9 @@
 set -eu
 cgroups=/sys/fs/cgroup
 
-# systemd needs cgroups of version 2, which this machine may not use
+# systemd needs cgroups of version 2, which this machine may not use or have mounted
 mount_cgroups() {
+  umount --lazy $cgroups 2>/dev/null || true
   mount -t cgroup2 none $cgroups
 }
 
