@@ -63,9 +63,13 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     needs(...COMMANDS),
     async () => {
       await using broker = await Broker.start();
-      const nobody = `127.0.0.1:${freePort()}`;
-      await using loop = await Loop.start(broker, [nobody, nobody]);
-      await loop.waitFor(() => loop.stdout.includes("sleep 5\nsleep 5\n"));
+      const hosts = ["127.0.0.1", "localhost"];
+      const nobody = freePort();
+      const boards = hosts.map((host) => `${host}:${nobody}`);
+      await using loop = await Loop.start(broker, boards);
+      // A loop that has only just been started might not be stopped
+      const isRead = (host: string) => loop.stderr.includes(`to ${host} `);
+      await loop.waitFor(() => hosts.every(isRead));
       await loop.stop(signal); // waits until nothing can print any more
     },
   );
