@@ -23,7 +23,7 @@ printf '[server]\\nhost-name=board\\n' |
   avahi-daemon --no-drop-root --no-chroot --no-rlimits --file /dev/stdin &
 until [ -e /run/avahi-daemon/socket ]; do sleep 0.1; done
 eval "$0"
-"$@" &
+"$@" >/dev/null &
 `;
 
 /** Tells whether .local names can be resolved. */
