@@ -14,7 +14,8 @@ Deno.test({
       emulator({
         release: "bookworm",
         cpu: "cortex-a72",
-        pages: "4 KB",
+        memoryMb: 2048,
+        pages: 4,
         memoryController: true,
       }),
     ),

@@ -14,7 +14,8 @@ Deno.test({
       emulator({
         release: "trixie",
         cpu: "cortex-a76",
-        pages: "16 KB",
+        memoryMb: 2048,
+        pages: 16,
         memoryController: false,
       }),
     ),

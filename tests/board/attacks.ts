@@ -104,7 +104,7 @@ async function attack(
   const peak = Math.max(...memory("VmHWM"));
   const later = current();
   console.log(
-    `| ${name} | ${board.kind.pages}, ${how} | ${peak.toFixed()} MB | ` +
+    `| ${name} | ${board.kind.pages} KB, ${how} | ${peak.toFixed()} MB | ` +
       `${later.toFixed()} MB | ${(recovered / 1000).toFixed(1)} s |`,
   );
   assert(peak <= PEAK_LIMIT_MB, `It took ${peak} MB`);

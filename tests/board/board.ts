@@ -5,7 +5,7 @@ import { Folder } from "../helpers/files.ts";
 import { freePort } from "../helpers/network.ts";
 import { type Output, output, Process } from "../helpers/process.ts";
 import { delay, waitFor } from "../helpers/wait.ts";
-import type { Release } from "./image.ts";
+import type { Pages, Release } from "./image.ts";
 import type { Packages } from "./packages.ts";
 
 /** What only some boards have. A check names what it needs. */
@@ -34,8 +34,8 @@ export type Ports = Record<Port, number>;
 export interface BoardKind {
   readonly release: Release;
   readonly processor: Processor;
-  /** The size of its memory pages, as in the guide. */
-  readonly pages: "4 KB" | "16 KB";
+  /** The size of its memory pages, in KB. */
+  readonly pages: Pages;
   readonly has: readonly Need[];
   /** Boots one whose ports lead to its own, and which accepts an ssh key. */
   boot(ports: Ports, key: string, folder: string): Promise<Machine>;

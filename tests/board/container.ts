@@ -58,7 +58,7 @@ export function container(release: Release): BoardKind {
   return {
     release,
     processor: Deno.build.arch as Processor,
-    pages: "4 KB",
+    pages: 4,
     has: [],
     async boot(ports, key, computer) {
       const changes = `${computer}/changes`;

@@ -3,13 +3,15 @@
 import { receive, send } from "../helpers/network.ts";
 import { Process } from "../helpers/process.ts";
 import type { BoardKind, Machine, Need, Ports } from "./board.ts";
-import { DISKS, type Release } from "./image.ts";
+import { DISKS, type Pages, type Release } from "./image.ts";
 
-/** An ARM machine. */
+/** An ARM machine. image.ts names the packages with its kernel. */
 interface Model {
   release: Release;
   cpu: string;
-  pages: "4 KB" | "16 KB";
+  memoryMb: number;
+  /** The size of its memory pages, in KB. */
+  pages: Pages;
   memoryController: boolean;
 }
 
@@ -24,7 +26,8 @@ class Emulator implements Machine {
     key: string,
     folder: string,
   ) {
-    const { release, cpu, memoryController } = model;
+    const { release, cpu, memoryMb, pages, memoryController } = model;
+    const kernel = `${release}-${pages}k`;
     this.#monitor = `${folder}/monitor`;
     const disk = `${disks}/disk-${release}.ext4`;
     const parameters = ["console=ttyAMA0", "rdinit=/init", "loglevel=4"];
@@ -34,9 +37,9 @@ class Emulator implements Machine {
       .map(([inner, outer]) => `hostfwd=tcp:127.0.0.1:${outer}-:${inner}`);
     // One processor: two boards with two each take a tenth longer on two cores
     this.#emulator = new Process("qemu-system-aarch64", [
-      ...["-M", "virt", "-cpu", cpu, "-smp", "1", "-m", "2048"],
-      ...["-kernel", `${disks}/vmlinuz-${release}`],
-      ...["-initrd", `${disks}/initrd-${release}`],
+      ...["-M", "virt", "-cpu", cpu, "-smp", "1", "-m", `${memoryMb}`],
+      ...["-kernel", `${disks}/vmlinuz-${kernel}`],
+      ...["-initrd", `${disks}/initrd-${kernel}`],
       ...["-append", parameters.join(" ")],
       ...["-display", "none", "-serial", "stdio"],
       ...["-monitor", `unix:${this.#monitor},server=on,wait=off`],

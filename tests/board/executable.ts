@@ -22,8 +22,8 @@ const COPY = readme.line("scp dist/datasensor-aarch64");
 
 /** What the guide says of its memory, by the size of the board's memory pages. */
 const SAID_MEMORY = {
-  "4 KB": guide.match(/4 KB.*\| (\d+) MB +\| (\d+) MB/),
-  "16 KB": guide.match(/16 KB.*\| (\d+) MB +\| (\d+) MB/),
+  4: guide.match(/4 KB.*\| (\d+) MB +\| (\d+) MB/),
+  16: guide.match(/16 KB.*\| (\d+) MB +\| (\d+) MB/),
 };
 
 /** How much the guide says that the journal needs. */

@@ -2,11 +2,11 @@
 # Makes what the boards boot, from Debian's packages.
 #
 # Usage: image.sh containers FOLDER RELEASE...
-#        image.sh arm FOLDER CONTAINERS RELEASE=KERNEL-PACKAGE...
+#        image.sh arm FOLDER CONTAINERS RELEASE-PAGES=KERNEL-PACKAGE...
 #
 # "containers" makes a root file system of each release for this machine's processor.
-# "arm" makes of each of these a disk for an emulated ARM machine, a kernel and its
-# initial RAM disk.
+# "arm" makes of these the disks of emulated ARM machines, and kernels for sizes of
+# memory pages, such as trixie-16k, with their initial RAM disks.
 set -euo pipefail
 what=$1
 folder=$(realpath "$2")
@@ -109,12 +109,13 @@ END
 # Unpacks a kernel, and makes an initial RAM disk with the drivers of the emulated
 # disk, network card and 1-Wire bus.
 make_kernel() {
-  local release=$1 package=$2 kernel=$work/$1/kernel initrd=$work/$1/initrd version
+  local name=${1%%=*} package=${1#*=} version
+  local kernel=$work/$name/kernel initrd=$work/$name/initrd
   mkdir -p "$kernel" "$initrd"/{bin,dev,modules,proc,root}
   (cd "$kernel" && apt-get -qq -o APT::Sandbox::User=root \
     download "$package:arm64" busybox-static:arm64)
   for file in "$kernel"/*.deb; do dpkg -x "$file" "$kernel"; done
-  cp "$kernel"/boot/vmlinuz-* "$folder/vmlinuz-$release"
+  cp "$kernel"/boot/vmlinuz-* "$folder/vmlinuz-$name"
   cp "$kernel/bin/busybox" "$initrd/bin"
   cp "$recipe/init.sh" "$initrd/init"
 
@@ -129,7 +130,7 @@ make_kernel() {
     done
   find "$initrd/modules" -name '*.xz' -exec xz -d {} +
   (cd "$initrd" && find . | cpio --quiet -o -H newc | gzip -1) \
-    >"$folder/initrd-$release"
+    >"$folder/initrd-$name"
 }
 
 # Runs a function for each of the other arguments, side by side
@@ -143,11 +144,6 @@ for_each() {
   for job in "${jobs[@]}"; do wait "$job"; done
 }
 
-make_board() {
-  make_kernel "${1%%=*}" "${1#*=}"
-  make_disk "${1%%=*}"
-}
-
 case $what in
 containers)
   echo "Installing Debian: $*, which takes about a minute"
@@ -157,6 +153,8 @@ arm)
   containers=$1
   shift
   echo "Making disks for ARM: ${*%%=*}, which takes about a minute"
-  for_each make_board "$@"
+  for_each make_kernel "$@"
+  readarray -t releases < <(printf '%s\n' "${@%%-*}" | sort -u)
+  for_each make_disk "${releases[@]}"
   ;;
 esac

@@ -10,13 +10,16 @@ export const RELEASES = ["bookworm", "trixie"] as const;
 /** A release of Debian on a board. */
 export type Release = typeof RELEASES[number];
 
+/** The sizes of memory pages, in KB. */
+export type Pages = 4 | 16;
+
 /**
- * Packages that depend on the newest kernel; apt may know only some. That of
- * trixie has memory pages of 16 KB, that of bookworm 4 KB.
+ * Packages that depend on the newest kernel of a release, for a size of memory pages.
+ * apt may know only some of them.
  */
-const KERNELS: Record<Release, string[]> = {
-  bookworm: ["linux-image-arm64"],
-  trixie: ["linux-image-arm64-16k", "linux-image-6.12-arm64-16k"],
+const KERNELS: Partial<Record<`${Release}-${Pages}k`, string[]>> = {
+  "bookworm-4k": ["linux-image-arm64"],
+  "trixie-16k": ["linux-image-arm64-16k", "linux-image-6.12-arm64-16k"],
 };
 
 /** The commands that make and run a container. */
@@ -41,9 +44,9 @@ export function missingContainer(): string | undefined {
 
 /** Tells what is missing to make and run an emulated board. */
 export async function missingEmulator(): Promise<string | undefined> {
-  for (const release of RELEASES) {
-    if (await findKernel(release)) continue;
-    const name = `${KERNELS[release].at(-1)}:arm64`;
+  for (const packages of Object.values(KERNELS)) {
+    if (await findKernel(packages)) continue;
+    const name = `${packages.at(-1)}:arm64`;
     return `make apt know ${name} with "dpkg --add-architecture arm64" and "apt-get update"`;
   }
   return missing(FOR_EMULATORS);
@@ -55,9 +58,9 @@ function missing(commands: string[]): string | undefined {
   return missingCommand(...commands);
 }
 
-/** Returns the name of the newest kernel package that apt knows. */
-async function findKernel(release: Release): Promise<string | undefined> {
-  for (const name of KERNELS[release]) {
+/** Returns the newest kernel package on which one of some packages depends. */
+async function findKernel(packages: string[]): Promise<string | undefined> {
+  for (const name of packages) {
     const { stdout } = await output("apt-cache", ["depends", `${name}:arm64`]);
     const [, kernel] = stdout.match(/Depends: (linux-image-[^:\s]+)/) ?? [];
     if (kernel) return kernel;
@@ -83,10 +86,12 @@ export const DISKS = new CachedFolder(
   },
 );
 
-/** Returns each release with its kernel package, as the script wants them. */
+/** Returns the names of the kernels with their packages, as the script wants them. */
 function listKernels(): Promise<string[]> {
   return Promise.all(
-    RELEASES.map(async (name) => `${name}=${await findKernel(name)}`),
+    Object.entries(KERNELS).map(async ([name, packages]) =>
+      `${name}=${await findKernel(packages)}`
+    ),
   );
 }
 
