@@ -11,6 +11,8 @@ const GIVEN = Deno.env.get("DATASENSOR_PACKAGE");
 
 /** What the packages are made of. */
 const SOURCES = [
+  "README.md",
+  ".dvmrc",
   "deno.json",
   "deno.lock",
   "main.ts",
