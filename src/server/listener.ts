@@ -47,18 +47,30 @@ export function listen(
   const closer = new AbortController();
   const { signal } = closer;
   const all = { ...options, hostname, port, signal, onListen() {} }; // silent
+  const open = () => ({ server: runtime.serve(all), closer });
   try {
-    return { server: runtime.serve(all), closer };
+    return open();
   } catch (error) {
     const { name } = error as Error;
     const { reason, remedy } = CAUSES[name] ?? { reason: `${error}` };
-    using free = holdPort({ hostname, port }, runtime);
-    if (free || name === "NotCapable") { // so Deno.serve has tried another address
+    if (name === "NotCapable") { // as all addresses of --host are permitted
       throw new ListenError(`Cannot listen: ${reason}`, OVERRIDDEN);
     }
-    const place = `"${hostname}", port ${port}`;
-    throw new ListenError(`Cannot listen on ${place}: ${reason}`, remedy);
+    if (!isFree({ hostname, port }, runtime)) {
+      const place = `"${hostname}", port ${port}`;
+      throw new ListenError(`Cannot listen on ${place}: ${reason}`, remedy);
+    }
+    try {
+      return open(); // in case the other program has just ended
+    } catch {
+      throw new ListenError(`Cannot listen: ${reason}`, OVERRIDDEN);
+    }
   }
+}
+
+function isFree(address: Address, runtime: Runtime): boolean {
+  using held = holdPort(address, runtime);
+  return held !== undefined;
 }
 
 /** Retries until it listens, or returns undefined once the signal is aborted. */

@@ -1,6 +1,6 @@
-// The reasons why the service cannot listen.
+// Listening, and the reasons why the service cannot.
 
-import { assertThrows } from "@std/assert";
+import { assert, assertThrows } from "@std/assert";
 import { listen, ListenError } from "../../../src/server/listener.ts";
 import type { Runtime } from "../../../src/server/runtime.ts";
 
@@ -19,17 +19,29 @@ const CAUSES: [cause: Error, isFree: boolean, message: string][] = [
   [new NotCapable(), false, "Cannot listen: the service is not permitted to"],
 ];
 
+const TO = { hostname: "192.0.2.7", port: 80 };
+const HELD = { [Symbol.dispose]() {} };
+const handler = () => new Response();
+
+Deno.test("listen() tries again if the address has just become free", () => {
+  const server = {};
+  let attempts = 0;
+  const serve = () => {
+    if (++attempts === 1) throw new AddrInUse();
+    return server;
+  };
+  const runtime = { serve, listen: () => HELD } as unknown as Runtime;
+  assert(listen(TO, { handler }, runtime).server as unknown === server);
+});
+
 for (const [cause, isFree, message] of CAUSES) {
   const address = isFree ? "another" : "its";
   Deno.test(`listen() explains ${cause.name} of ${address} address`, () => {
     const fail = () => {
       throw cause;
     };
-    const held = { [Symbol.dispose]() {} };
-    const runtime = { serve: fail, listen: isFree ? () => held : fail };
-    const to = { hostname: "192.0.2.7", port: 80 };
-    const handler = () => new Response();
-    const act = () => listen(to, { handler }, runtime as unknown as Runtime);
+    const runtime = { serve: fail, listen: isFree ? () => HELD : fail };
+    const act = () => listen(TO, { handler }, runtime as unknown as Runtime);
     assertThrows(act, ListenError, message);
   });
 }
