@@ -7,8 +7,11 @@ import { CONTAINERS, type Release } from "./image.ts";
 /** The address of the container in its network, as in image.sh. */
 const ADDRESS = "10.0.2.15";
 
-/** Waits on a port of this machine, and then runs a command with that socket. */
-const ACTIVATE = "systemd-socket-activate";
+/**
+ * Waits on a port of this machine, and then runs a command with that socket. Ends with
+ * this process, even if that is killed.
+ */
+const ACTIVATE = ["--pdeathsig", "KILL", "systemd-socket-activate"];
 
 /** Forwards the connections of a socket that it is started with. */
 const FORWARD = "/lib/systemd/systemd-socket-proxyd";
@@ -32,7 +35,8 @@ class Container implements Machine {
     for (const [inner, outer] of Object.entries(ports)) {
       const listen = ["-l", `127.0.0.1:${outer}`];
       const run = ["nsenter", network, FORWARD, `${ADDRESS}:${inner}`];
-      const forward = new Process(ACTIVATE, [...listen, ...run]);
+      const args = [...ACTIVATE, ...listen, ...run];
+      const forward = new Process("setpriv", args);
       this.#forwards.push(forward);
       await forward.waitFor(() => forward.stderr.includes("Listening"));
     }

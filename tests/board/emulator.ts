@@ -36,7 +36,9 @@ class Emulator implements Machine {
     const forwards = Object.entries(ports)
       .map(([inner, outer]) => `hostfwd=tcp:127.0.0.1:${outer}-:${inner}`);
     // One processor: two boards with two each take a tenth longer on two cores
-    this.#emulator = new Process("qemu-system-aarch64", [
+    this.#emulator = new Process("setpriv", [
+      // It ends with this process, even if that is killed
+      ...["--pdeathsig", "KILL", "qemu-system-aarch64"],
       ...["-M", "virt", "-cpu", cpu, "-smp", "1", "-m", `${memoryMb}`],
       ...["-kernel", `${disks}/vmlinuz-${kernel}`],
       ...["-initrd", `${disks}/initrd-${kernel}`],
