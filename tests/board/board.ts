@@ -65,7 +65,10 @@ const COMMAND_TIMEOUT_MS = 300_000;
  */
 export const WAIT_LIMIT_MS = 60_000;
 
-/** How long a request may take. */
+/**
+ * How long a request may take before it counts as not answered. A wait for an answer
+ * repeats it; elsewhere, the service has answered or refuses just before.
+ */
 const REQUEST_TIMEOUT_MS = 5_000;
 
 /** A running board, and the computer of its operator. */

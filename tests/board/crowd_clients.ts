@@ -1,9 +1,9 @@
 // deno-lint-ignore-file no-console -- it prints to the console by design
 
-// Clients of a board's service. They run on the board, since the emulated network card
-// accepts connections itself, a few at a time.
+// Clients of a board's service. They run on the board, since what forwards connections
+// to a board accepts them itself.
 //
-// Usage: crowd.ts burst COUNT | crowd.ts hold COUNT
+// Usage: crowd_clients.ts burst COUNT | crowd_clients.ts hold COUNT
 
 import { exchange, LAST_GET, open, receive } from "../helpers/network.ts";
 import { delay } from "../helpers/wait.ts";

@@ -25,8 +25,11 @@ ExecStart=${FOLDER}/deno run --cached-only ${
 } main.ts --no-debug --journal $FLAGS
 `;
 
-/** How long the slowest client of a burst may wait, in ms. */
-const WAIT_LIMIT_MS = 20_000;
+/**
+ * How long the slowest client of a burst may wait, in ms. A client whose connection was
+ * dropped repeats it after 1, 3, 7 and 15 s; most wait for less than one.
+ */
+const SLOWEST_LIMIT_MS = 20_000;
 
 /** Makes the unit run the source, unless it does: a failed check ends it. */
 async function runSource(board: Board): Promise<void> {
@@ -79,7 +82,7 @@ ssh BOARD 'sudo mkdir ${FOLDER} && sudo tar -x --no-same-owner -C ${FOLDER}'`);
       for (let round = 0; round < 3; round++) {
         const { answered, slowest } = await sendCrowd(board, "burst", 60);
         assertEquals(answered, 60);
-        assert(slowest <= WAIT_LIMIT_MS, `One waited ${slowest} ms`);
+        assert(slowest <= SLOWEST_LIMIT_MS, `One waited ${slowest} ms`);
       }
     },
   },

@@ -24,10 +24,16 @@ const SETTINGS = [
   "SENSOR=while cut -d ' ' -f 1 /proc/uptime; do sleep 1; done",
 ];
 
-/** How long ssh may take to read for how long the board has been up, in s. */
+/**
+ * How long ssh may take to read for how long the board has been up, in s: on a busy
+ * machine, an emulated board takes seconds for each command.
+ */
 const SSH_S = 20;
 
-/** How much too large the age of a reading may be, in s. */
+/**
+ * How much too large the age of a reading may be, in s: both dates are whole seconds,
+ * and Deno's Date lags by up to one.
+ */
 const AGE_TOLERANCE_S = 2;
 
 /** How often the power is cut, besides that while the package is installed. */
@@ -122,7 +128,7 @@ export const FAILURES: Check[] = [
 Before=network-online.target
 [Service]
 Type=oneshot
-ExecStart=sleep 900
+ExecStart=sleep infinity
 END
 sudo systemctl add-wants multi-user.target network-online.target hold.service`);
       await board.restart();
@@ -159,6 +165,7 @@ sudo systemctl daemon-reload`);
     name: "when the network is gone and comes back, so does the service",
     async run(board) {
       await assertSurvives(board, async () => {
+        // It begins when ssh has ended, and outlasts a request (REQUEST_TIMEOUT_MS)
         const outage =
           "sleep 1; ip link set $0 down; sleep 8; ip link set $0 up";
         await board.run(`sudo systemd-run sh -c '${outage}' ${CARD}`);

@@ -162,13 +162,14 @@ export async function revert(
   await board.run(`${REVERT.replace(/datasensor$/, unit)}\n${APPLY}`);
 }
 
-/** Restores the service after a failed check. */
+/** Restores the service after a failed check, so that the next one finds it. */
 export async function reset(board: Board): Promise<void> {
   await board.attempt(
     `sudo mount -o remount,rw / || true # not in a container
 sudo rm -f /full /rest
 sudo systemctl revert datasensor datasensor-sensor
 sudo cp installed ${SETTINGS}
-sudo systemctl restart datasensor`,
+sudo timeout 60 systemctl restart datasensor`,
   );
+  await board.waitForAnswer("200").catch(() => {}); // the next check shows that
 }

@@ -153,6 +153,7 @@ export const REMOVAL: Check[] = [
       await board.runOnOperator(INSTALL_WITHOUT_APT);
       await board.waitForAnswer('200 "Sensor data"');
       await configure(board, ...SETTINGS);
+      await board.waitForAnswer("200 5.5"); // also without the group
       await board.runOnOperator(
         INSTALL_WITHOUT_APT.replace("tar -xf", `tar ${EXCLUDE_SETTINGS} -xf`),
       );

@@ -16,10 +16,13 @@ import {
   waitOnBoard,
 } from "./operations.ts";
 
-/** How much the units may leave in the journal, in 10^6 bytes. */
+/** How much the units may leave in the journal, in 10^6 bytes, as in the names. */
 const DAY_LIMIT_MB = 30;
 
-/** How soon the service must answer after the reason has gone, in s. */
+/**
+ * How soon the service must answer after the reason has gone, in s: systemd waits for
+ * up to 25 s, and the rest is for a busy machine.
+ */
 const RETURN_LIMIT_S = 30;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
