@@ -16,7 +16,11 @@ Deno.test({
         cpu: "cortex-a72",
         memoryMb: 2048,
         pages: 4,
-        memoryController: true,
+        has: [
+          "a memory controller",
+          "a kernel of its own",
+          "BPF",
+        ],
       }),
     ),
 });

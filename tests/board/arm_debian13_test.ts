@@ -16,7 +16,12 @@ Deno.test({
         cpu: "cortex-a76",
         memoryMb: 2048,
         pages: 16,
-        memoryController: false,
+        has: [
+          "memory pages of 16 KB",
+          "a clock that may be set",
+          "a device",
+          "a power switch",
+        ],
       }),
     ),
 });

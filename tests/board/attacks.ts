@@ -125,7 +125,7 @@ export const ATTACKS: Check[] = [
 
   {
     name: "the service started by hand survives references",
-    needs: ["an ARM processor"],
+    needs: ["memory pages of 16 KB"],
     async run(board) {
       await board.run("sudo systemctl stop datasensor");
       await using terminal = await startByHand(board);

@@ -11,6 +11,7 @@ import type { Packages } from "./packages.ts";
 /** What only some boards have. A check names what it needs. */
 export type Need =
   | "an ARM processor"
+  | "memory pages of 16 KB"
   | "a kernel of its own"
   | "BPF"
   | "a memory controller"
@@ -36,6 +37,7 @@ export interface BoardKind {
   readonly processor: Processor;
   /** The size of its memory pages, in KB. */
   readonly pages: Pages;
+  /** What it has that others lack, or as much of it as is checked on it. */
   readonly has: readonly Need[];
   /** Boots one whose ports lead to its own, and which accepts an ssh key. */
   boot(ports: Ports, key: string, folder: string): Promise<Machine>;

@@ -12,7 +12,11 @@ interface Model {
   memoryMb: number;
   /** The size of its memory pages, in KB. */
   pages: Pages;
-  memoryController: boolean;
+  /**
+   * What is checked on it besides its processor. It has the rest too, but a memory
+   * controller only if it is listed.
+   */
+  has: Need[];
 }
 
 class Emulator implements Machine {
@@ -26,13 +30,15 @@ class Emulator implements Machine {
     key: string,
     folder: string,
   ) {
-    const { release, cpu, memoryMb, pages, memoryController } = model;
+    const { release, cpu, memoryMb, pages, has } = model;
     const kernel = `${release}-${pages}k`;
     this.#monitor = `${folder}/monitor`;
     const disk = `${disks}/disk-${release}.ext4`;
     const parameters = ["console=ttyAMA0", "rdinit=/init", "loglevel=4"];
     parameters.push(`ssh_key=${key}`);
-    if (!memoryController) parameters.push("cgroup_disable=memory");
+    if (!has.includes("a memory controller")) {
+      parameters.push("cgroup_disable=memory");
+    }
     const forwards = Object.entries(ports)
       .map(([inner, outer]) => `hostfwd=tcp:127.0.0.1:${outer}-:${inner}`);
     // One processor: two boards with two each take a tenth longer on two cores
@@ -81,21 +87,12 @@ class Emulator implements Machine {
 
 /** Returns the kind of board that is an emulated ARM machine. */
 export function emulator(model: Model): BoardKind {
-  const { release, pages, memoryController } = model;
-  const has: Need[] = [
-    "an ARM processor",
-    "a kernel of its own",
-    "BPF",
-    "a clock that may be set",
-    "a device",
-    "a power switch",
-  ];
-  if (memoryController) has.push("a memory controller");
+  const { release, pages, has } = model;
   return {
     release,
     processor: "aarch64",
     pages,
-    has,
+    has: ["an ARM processor", ...has],
     boot: async (ports, key, folder) =>
       new Emulator(model, await DISKS.find(), ports, key, folder),
   };
