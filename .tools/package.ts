@@ -106,7 +106,8 @@ async function stage(
   }
   await run("gzip", ["-9n", changelog, manual]);
   for (const path of [...await readdir(tree, { recursive: true }), "."]) {
-    const isExecutable = /^usr\/bin\/|^DEBIAN\/(pre|post)/.test(path) ||
+    const isExecutable =
+      /^usr\/(bin|lib\/datasensor)\/|^DEBIAN\/(pre|post)/.test(path) ||
       (await Deno.stat(`${tree}/${path}`)).isDirectory;
     await Deno.chmod(`${tree}/${path}`, isExecutable ? 0o755 : 0o644);
     await Deno.utime(`${tree}/${path}`, date, date);

@@ -151,16 +151,6 @@ sudo systemctl daemon-reload`);
   },
 
   {
-    name: "systemctl daemon-reexec ends nothing",
-    async run(board) {
-      await assertSurvives(
-        board,
-        () => board.run("sudo systemctl daemon-reexec"),
-      );
-    },
-  },
-
-  {
     name: "when the network is gone and comes back, so does the service",
     async run(board) {
       await assertSurvives(board, async () => {

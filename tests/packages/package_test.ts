@@ -47,6 +47,7 @@ Deno.test("the package contains these files", NEEDED, async () => {
   assertEquals(files.split("\n"), [
     "-rw-r--r-- root/root ./etc/default/datasensor",
     "-rwxr-xr-x root/root ./usr/bin/datasensor",
+    "-rwxr-xr-x root/root ./usr/lib/datasensor/delay-restart",
     "-rw-r--r-- root/root ./usr/lib/systemd/system/datasensor-sensor.service",
     "-rw-r--r-- root/root ./usr/lib/systemd/system/datasensor.service",
     "-rw-r--r-- root/root ./usr/lib/systemd/system/datasensor.socket",

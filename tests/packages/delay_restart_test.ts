@@ -1,0 +1,50 @@
+// What delays a restart of a service that cannot start. tests/board restarts it.
+
+import { assertEquals } from "@std/assert";
+import { Folder } from "../helpers/files.ts";
+import { output } from "../helpers/process.ts";
+
+const SCRIPT = ".board/package/usr/lib/datasensor/delay-restart";
+
+/** When the service was started, and when it last became active and ended, in s. */
+const STARTS: [
+  what: string,
+  restarts: number,
+  active: number,
+  ended: number,
+  started: number,
+  delay: string,
+][] = [
+  ["at boot", 0, 0, 0, 12, ""],
+  ["by an operator, after failures", 0, 100, 101, 102, ""],
+  ["after a crash", 3, 100, 200, 200.5, ""],
+  ["after a crash within 10 s", 1, 100, 109, 109.5, "sleep 25\n"],
+  ["after a run that ended long ago", 1, 100, 200, 230, "sleep 25\n"],
+  ["if it was never active", 1, 0, 0, 12, "sleep 25\n"],
+];
+
+for (const [what, restarts, active, ended, started, delay] of STARTS) {
+  const waits = delay ? "waits" : "does not wait";
+  Deno.test(`delay-restart ${waits} when the service is started ${what}`, async () => {
+    using folder = await Folder.create();
+    const properties = {
+      NRestarts: restarts,
+      ActiveEnterTimestampMonotonic: active * 1e6,
+      ActiveExitTimestampMonotonic: ended * 1e6,
+      InactiveExitTimestampMonotonic: started * 1e6,
+    };
+    const lines = Object.entries(properties).map((pair) => pair.join("="));
+    const fakes = {
+      systemctl: `echo '${lines.join("\n")}'`,
+      sleep: 'echo "sleep $*"',
+    };
+    for (const [name, command] of Object.entries(fakes)) {
+      const text = `#!/bin/sh\n${command}\n`;
+      await Deno.writeTextFile(`${folder.path}/${name}`, text, { mode: 0o755 });
+    }
+    const script = 'PATH=$0:$PATH; . "$1"';
+    const args = ["-c", script, folder.path, await Deno.realPath(SCRIPT)];
+    const { stdout, stderr } = await output("sh", args);
+    assertEquals([stdout, stderr], [delay, ""]);
+  });
+}
