@@ -51,12 +51,15 @@ export function explainDownload(error: Error, processor: string): Error {
   // The last of its causes, which are indented or numbered
   const causes = message.matchAll(/^ {4}(?:\d+: )?(\S.*?)\.?$/gm);
   const reason = [...causes].at(-1)?.[1] ?? message;
-  const remedies = Object.entries({
-    certificate:
+  const remedies = ["unpack a copy and set DENORT_BIN to its denort"];
+  if (reason.includes("certificate")) {
+    remedies.unshift(
       "set DENO_TLS_CA_STORE=system to trust the system's certificates",
-    unpack: "run `deno clean` to download it again",
-    "": "unpack a copy and set DENORT_BIN to its denort",
-  }).filter(([cause]) => reason.includes(cause)).map(([, remedy]) => remedy);
+    );
+  }
+  if (reason.includes("unpack")) {
+    remedies.unshift("run `deno clean` to download it again");
+  }
   const name = `denort-${processor}-unknown-linux-gnu.zip`;
   const url = `https://dl.deno.land/release/v${Deno.version.deno}/${name}`;
   return new Error(

@@ -4,7 +4,15 @@ import project from "../deno.json" with { type: "json" };
 import { run } from "./build.ts";
 
 /** The files and folders that become part of the executable or the package. */
-const BUILT = ["deno.json", "deno.lock", "main.ts", "src", ".board", ".tools"];
+const BUILT = [
+  "README.md",
+  "deno.json",
+  "deno.lock",
+  "main.ts",
+  "src",
+  ".board",
+  ".tools",
+];
 
 /** Runs git, but not for a repository that contains this folder, as a home may. */
 function git(...args: string[]): Promise<string> {

@@ -3,7 +3,7 @@ import type { Reading } from "../sensor/last_reading.ts";
 import { memoizeLast } from "./memoize_last.ts";
 
 const METHODS = "GET, HEAD, OPTIONS";
-const DATE_LAG_MS = 1000; // how much later than Deno's Date a reading may seem
+const DATE_LAG_MS = 1000; // how far Deno's Date may be behind
 
 const COMMON = {
   "cache-control": "no-store", // a cached one could be mistaken for a current one

@@ -150,7 +150,7 @@ function readArguments(args: readonly string[]): Argument[] {
     if (arg === "--") continue; // npm users type it before flags
     const [, name = arg, inline] = arg.match(/^(.+?)=(.*)$/s) ?? [];
     const flag = FLAGS.find(({ names }) => names.includes(name));
-    const value = inline ?? (flag?.takes ? rest.next().value : undefined);
+    const value = inline ?? (flag?.value ? rest.next().value : undefined);
     result.push({ arg, name, flag, value });
   }
   return result;
@@ -172,7 +172,7 @@ export function parseCommand(args: readonly string[]): Command {
     const quoted = JSON.stringify(arg);
     if (!arg.startsWith("-")) return invalid(`Unexpected argument ${quoted}`);
     if (!flag) return invalid(`Unknown flag ${quoted}`);
-    if (!flag.takes && value !== undefined) {
+    if (!flag.value && value !== undefined) {
       return invalid(`${name} takes no value, not ${JSON.stringify(value)}`);
     }
     const result = flag.parse(value ?? "", name);

@@ -25,7 +25,7 @@ export async function followInput(
   const warn = limitWarnings(logger, now);
   const drop = (problem: string, line: Uint8Array) => {
     lastReading.addInvalid();
-    warn(`Dropping lines ${problem}`, () => `, such as ${excerpt(line)}`);
+    warn(problem, () => `, such as ${excerpt(line)}`);
   };
   const end = async (how: "ended" | "failed", reason = "") => {
     lastReading.end(how);
@@ -39,7 +39,7 @@ export async function followInput(
       try {
         lastReading.set(toJson(line));
       } catch {
-        drop("that are not JSON", line);
+        drop("Dropping lines that are not JSON", line);
       }
     }
   } catch (error) {

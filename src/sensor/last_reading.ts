@@ -65,6 +65,7 @@ export class LastReading {
     if (wasStale) this.logger.warn("Readings arrive again");
     const time = this.wallTime() - age; // differs if the clock was set meanwhile
     const isSame = Math.abs(time - reading.time) < CLOCK_TOLERANCE_MS;
-    return isSame ? reading : this.#reading = { ...reading, time };
+    if (isSame) return reading;
+    return this.#reading = { ...reading, time };
   };
 }

@@ -4,8 +4,10 @@ import { delay } from "../delay.ts";
 export type Input = Pick<typeof Deno.stdin, "read">;
 
 export const MAX_LINE_BYTES = 64 * 1024; // without the end of the line
-const TOO_LONG = `longer than ${MAX_LINE_BYTES} bytes`;
-const LINE_PAUSE_MS = 900; // less than a second, as a read may begin late
+const TOO_LONG = `Dropping lines longer than ${MAX_LINE_BYTES} bytes`;
+const UNFINISHED = "Dropping lines without a line feed";
+const LATE = "Dropping lines that pause before they end";
+const LINE_PAUSE_MS = 900; // less than a second, as a read begins after the pause
 const PAUSE_MS = 5; // after each read and between lines, to let requests in
 const WORK_MS = 2; // how long lines are processed before such a pause
 const LF = 0x0a;
@@ -32,9 +34,9 @@ export async function* readLines(
     const waitStart = now();
     const count = await input.read(buffer.subarray(length));
     const isLate = now() - waitStart > LINE_PAUSE_MS;
-    if (count === null && length > 0) dropStart("without a line feed");
+    if (count === null && length > 0) dropStart(UNFINISHED);
     if (count === null) return;
-    if (isLate && length > 0) dropStart("that pause before they end");
+    if (isLate && length > 0) dropStart(LATE);
     length += count;
     const bytes = buffer.subarray(0, length);
     let start = 0; // of the next line

@@ -1,9 +1,9 @@
 import type { Logger } from "@std/log/logger";
 import type { Handler } from "../http/handler.ts";
 
-const SAVING_MS = 600_000; // how long they are saved after they ran out
-const SIEGE_MS = 10_000; // running out twice within this time means a siege
-const SIEGE_BACKLOG = 128; // then, fewer connections wait in front of others
+const SAVING_MS = 600_000; // how long connections are closed after each response
+const SIEGE_MS = 10_000; // running out twice within this time is a siege
+const SIEGE_BACKLOG = 128; // a shorter queue than Deno's: new clients wait less
 
 /** File descriptors, of which each connection takes one, and when they ran out. */
 export class Descriptors {
@@ -27,8 +27,11 @@ export class Descriptors {
     };
   }
 
-  /** Starts to save them. Returns the backlog, or undefined for Deno's. */
-  startSaving(): number | undefined {
+  /**
+   * Notes that they have run out, and starts to save them. Returns the backlog with
+   * which to listen again, or undefined for Deno's.
+   */
+  runOut(): number | undefined {
     if (!this.#areLow) this.logger.warn("Connections are no longer kept alive");
     this.#areLow = true;
     const before = this.#ranOutAt;

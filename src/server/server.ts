@@ -78,6 +78,7 @@ export class Server {
     // shutdown() alone would wait forever for a body that never ends
     server.shutdown();
     const finished = server.finished.catch(() => timeout); // accept has failed
+    // An attack may go on meanwhile, so memory is still watched
     await Promise.race([finished, timeout, outOfMemory]).catch(() => {});
   }
 
@@ -101,7 +102,7 @@ export class Server {
       await delay(CLOSE_MS);
     }
     this.#warn(`Closed all connections to recover from "${failure}"`);
-    return isOutOfMemory ? undefined : this.descriptors.startSaving();
+    return isOutOfMemory ? undefined : this.descriptors.runOut();
   }
 }
 

@@ -189,12 +189,12 @@ export class Board implements AsyncDisposable {
 
   /** Reboots as an operator does, and waits until it is up again. */
   async reboot(): Promise<void> {
-    await this.restart();
+    await this.rebootUntilSsh();
     await this.#ssh("systemctl is-system-running --wait");
   }
 
   /** Reboots as an operator does, and waits until it accepts ssh again. */
-  async restart(): Promise<void> {
+  async rebootUntilSsh(): Promise<void> {
     const before = await this.#bootId();
     await this.attempt("sudo systemctl reboot");
     await this.#connection!.waitForEnd(BOOT_TIMEOUT_MS); // it has gone down

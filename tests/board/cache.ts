@@ -28,19 +28,31 @@ export class CachedFolder {
   /** Returns its path. Throws if it was not made: tests side by side cannot make it. */
   async find(): Promise<string> {
     const path = await this.#path();
-    if (await exists(path)) return path;
+    if (await exists(path)) {
+      const now = new Date();
+      await Deno.utime(path, now, now); // it is in use
+      return path;
+    }
     throw new Error(
       `No ${path}: run "deno task test:board" or "test:arm", and change no file meanwhile`,
     );
   }
 
-  /** Makes it if it is missing, removes older ones, and returns its path. */
+  /**
+   * Makes it if it is missing, removes those that were not used for a day, and returns
+   * its path.
+   */
   async make(): Promise<string> {
     const path = await this.#path();
     if (await exists(path)) return path;
     const parent = `${CACHE}/${this.name}`;
-    await Deno.remove(parent, { recursive: true }).catch(() => {});
     await Deno.mkdir(parent, { recursive: true });
+    for await (const { name } of Deno.readDir(parent)) {
+      const other = `${parent}/${name}`;
+      const { mtime } = await Deno.stat(other);
+      const isUnused = Date.now() - mtime!.getTime() > DAY_MS;
+      if (isUnused) await Deno.remove(other, { recursive: true });
+    }
     const unfinished = await Deno.makeTempDir({ dir: parent });
     await Deno.chmod(unfinished, 0o755); // for the users of a container
     await this.fill(unfinished);
@@ -48,6 +60,8 @@ export class CachedFolder {
     return path;
   }
 }
+
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 async function exists(path: string): Promise<boolean> {
   return await Deno.stat(path).then(() => true, () => false);

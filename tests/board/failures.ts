@@ -52,7 +52,7 @@ const CARD = "$(ip -o -4 address show scope global | awk '{ print $2 }')";
 const [REPAIR] = guide.match(/sudo dpkg -i [^`]+/);
 
 /** Waits for a reading, and asserts that it is not older than it may be. */
-async function assertTrue(board: Board): Promise<void> {
+async function assertCurrent(board: Board): Promise<void> {
   let answer = "";
   await waitOnBoard(board, async () => {
     answer = await board.answer();
@@ -68,7 +68,7 @@ async function serveUptime(board: Board): Promise<void> {
   const sensor = SETTINGS.at(-1)!;
   const now = await board.read("tail -n 1 /etc/default/datasensor");
   if (now !== sensor) await configure(board, ...SETTINGS);
-  await assertTrue(board);
+  await assertCurrent(board);
 }
 
 /** Asserts that what is done to the board ends neither the service nor the sensor. */
@@ -84,7 +84,7 @@ async function assertSurvives(
     );
   const before = await pids();
   await act();
-  await assertTrue(board);
+  await assertCurrent(board);
   assertEquals(await pids(), before);
 }
 
@@ -130,8 +130,8 @@ Type=oneshot
 ExecStart=sleep infinity
 END
 sudo systemctl add-wants multi-user.target network-online.target hold.service`);
-      await board.restart();
-      await assertTrue(board);
+      await board.rebootUntilSsh();
+      await assertCurrent(board);
       assertEquals(await property(board, "ActiveState", "hold"), "activating");
       await board.run(`sudo systemctl stop hold
 sudo rm /etc/systemd/system/hold.service
@@ -194,7 +194,7 @@ sudo systemctl daemon-reload`);
         assertMatch(stderr, /No space left on device/);
       });
       await board.run("sudo systemctl restart datasensor");
-      await assertTrue(board);
+      await assertCurrent(board);
       await waitForState(board, "active");
       await board.run("sudo rm /full /rest");
     },
@@ -210,7 +210,7 @@ sudo systemctl daemon-reload`);
         assertEquals((await board.attempt("sudo touch /more")).code, 1);
       });
       await board.run("sudo systemctl restart datasensor");
-      await assertTrue(board);
+      await assertCurrent(board);
       await board.run("sudo mount -o remount,rw /");
     },
   },
@@ -255,7 +255,7 @@ sudo systemctl restart datasensor`);
         await board.cutPower();
       }
       await board.waitUntilUp();
-      await assertTrue(board);
+      await assertCurrent(board);
       await waitForState(board, "active");
     },
   },
@@ -278,10 +278,10 @@ sudo systemctl restart datasensor`);
       await board.cutPower();
       await board.waitUntilUp();
       await installation;
-      if ((await board.answer()).startsWith("200")) await assertTrue(board);
+      if ((await board.answer()).startsWith("200")) await assertCurrent(board);
       await board.runOnOperator(`scp dist/${name} BOARD:datasensor.deb`);
       await board.run(REPAIR);
-      await assertTrue(board);
+      await assertCurrent(board);
       await assertInstalled(board, name);
       assertEquals(await board.read("sudo dpkg --audit"), "");
     },

@@ -13,14 +13,22 @@ import { REMOVAL, UPDATES } from "./updates.ts";
 import { WEAR } from "./wear.ts";
 
 /** The chapters, which containers follow side by side. */
-export const CHAPTERS = {
+const CHAPTERS = {
   service: [SERVICE, EXECUTABLE, CROWDS, UPDATES, REMOVAL],
   sensor: [SENSOR, FAILURES],
   wear: [WEAR],
 };
 
-/** All checks, in the order in which one emulated board follows them. */
-const ALL = [SERVICE, SENSOR, EXECUTABLE, ATTACKS, UPDATES, FAILURES, REMOVAL];
+/** The chapters that emulated boards follow, in order. */
+const ON_EMULATORS = [
+  SERVICE,
+  SENSOR,
+  EXECUTABLE,
+  ATTACKS,
+  UPDATES,
+  FAILURES,
+  REMOVAL,
+];
 
 /** Follows a chapter of the guide in a container. */
 export function followInContainer(
@@ -37,7 +45,7 @@ export function followOnEmulator(
   test: Deno.TestContext,
   kind: BoardKind,
 ): Promise<void> {
-  const checks = [INSTALLATION, ...ALL].flat();
+  const checks = [INSTALLATION, ...ON_EMULATORS].flat();
   const isFollowed = ({ needs, isOnTheWay = false }: Check) =>
     needs ? needs.every((need) => kind.has.includes(need)) : isOnTheWay;
   return follow(test, kind, checks.filter(isFollowed));

@@ -29,9 +29,15 @@ Deno.test(
 
     await Deno.writeTextFile(`${clone.path}/boards`, "board\n"); // is not built
     assertEquals(await readVersion(clone.path), version);
-    await Deno.writeTextFile(`${clone.path}/.board/new`, "");
-    const changed = await readVersion(clone.path);
-    assertMatch(changed, /\+20\d{12}$/);
-    assert(changed > version);
+    for (const file of ["README.md", ".board/new"]) { // both are in the package
+      const path = `${clone.path}/${file}`;
+      await Deno.writeTextFile(path, "changed", { append: true });
+      const changed = await readVersion(clone.path);
+      assertMatch(changed, /\+20\d{12}$/);
+      assert(changed > version);
+      const restore = ["-C", clone.path, "stash", "--include-untracked"];
+      const name = ["-c", "user.name=test", "-c", "user.email=test"];
+      await output("git", [...name, ...restore]);
+    }
   },
 );
