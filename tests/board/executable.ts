@@ -29,8 +29,9 @@ const SAID_MEMORY = {
 /** How much the guide says that the journal needs. */
 const [, SAID_KILOBYTES] = guide.match(/about ([\d.]+) KB per\s+request/);
 
-/** Starts the executable on a terminal with the README's command. */
+/** Copies the executable, and starts it on a terminal, with the README's commands. */
 export async function startByHand(board: Board): Promise<Program> {
+  await board.runOnOperator(COPY);
   const run = onTerminal(["bash", "-c", START], "", board.environment);
   const program = new Program(...run);
   await program.waitUntilListening();
@@ -99,7 +100,6 @@ export const EXECUTABLE: Check[] = [
     name: "the README's commands start the service, and Ctrl+C stops it",
     async run(board) {
       await board.run("sudo systemctl stop datasensor");
-      await board.runOnOperator(COPY);
       await using program = await startByHand(board);
       await board.waitForAnswer('200 "Sensor data"');
       await program.write("\x03");
