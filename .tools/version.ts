@@ -4,7 +4,7 @@ import project from "../deno.json" with { type: "json" };
 import { run } from "./build.ts";
 
 /** The files and folders that become part of the executable or the package. */
-const BUILT = [
+export const BUILT = [
   "README.md",
   "deno.json",
   "deno.lock",

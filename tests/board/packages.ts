@@ -1,5 +1,6 @@
 // The packages that are installed on a board: of a commit, and of a later one.
 
+import { BUILT } from "../../.tools/version.ts";
 import { make } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
 import { output } from "../helpers/process.ts";
@@ -8,18 +9,6 @@ import { CachedFolder } from "./cache.ts";
 
 /** A package to install in place of that of the earlier commit, if it is set. */
 const GIVEN = Deno.env.get("DATASENSOR_PACKAGE");
-
-/** What the packages are made of. */
-const SOURCES = [
-  "README.md",
-  ".dvmrc",
-  "deno.json",
-  "deno.lock",
-  "main.ts",
-  "src",
-  ".board",
-  ".tools",
-];
 
 /** The variables that say with what they are made. */
 const TOOLS = ["DENO_COMPILER", "DENORT_AARCH64", "DENORT_X86_64"];
@@ -43,7 +32,7 @@ export function packagesFor(processor: Processor): CachedFolder {
   const tools = TOOLS.map((name) => Deno.env.get(name));
   return new CachedFolder(
     `packages-${processor}`,
-    GIVEN ? [...SOURCES, GIVEN] : SOURCES,
+    GIVEN ? [...BUILT, GIVEN] : BUILT,
     () => [processor, Deno.version.deno, GIVEN, ...tools].join(),
     (folder) => makePackages(processor, folder),
   );
