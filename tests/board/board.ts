@@ -61,11 +61,11 @@ const BOOT_TIMEOUT_MS = 300_000;
 /** How long a command may take: two emulated boards install for two minutes. */
 const COMMAND_TIMEOUT_MS = 300_000;
 
-/**
- * How long a wait may take: systemd starts a service that failed after 25 s, and an
- * emulated board is slow.
- */
+/** How long a wait may take: systemd starts a service that failed after 25 s. */
 export const WAIT_LIMIT_MS = 60_000;
+
+/** How long it may take on an emulated board, which is that much slower. */
+const EMULATED_WAIT_LIMIT_MS = 180_000;
 
 /**
  * How long a request may take before it counts as not answered. A wait for an answer
@@ -144,7 +144,7 @@ export class Board implements AsyncDisposable {
     this.#connection = new Process("ssh", ["-M", "-N", "BOARD"], { env });
     const socket = `${this.folder}/ssh.socket`;
     const exists = () => Deno.stat(socket).then(() => true, () => false);
-    await waitFor(exists, () => `no ${socket}`, WAIT_LIMIT_MS);
+    await waitFor(exists, () => `no ${socket}`, this.waitLimitMs);
   }
 
   /** The environment in which `ssh BOARD` leads to this board. */
@@ -239,12 +239,21 @@ export class Board implements AsyncDisposable {
       return false;
     };
     const explain = () => `the answer is "${last}", not "${begin}"`;
-    await waitFor(isExpected, explain, WAIT_LIMIT_MS);
+    await waitFor(isExpected, explain, this.waitLimitMs);
+  }
+
+  get #isEmulated(): boolean {
+    return this.kind.has.includes("an ARM processor");
+  }
+
+  /** How long a wait may take, in ms. */
+  get waitLimitMs(): number {
+    return this.#isEmulated ? EMULATED_WAIT_LIMIT_MS : WAIT_LIMIT_MS;
   }
 
   /** Pauses between two polls, which would slow an emulated board down. */
   async pause(): Promise<void> {
-    await delay(this.kind.has.includes("an ARM processor") ? 500 : 50);
+    await delay(this.#isEmulated ? 500 : 50);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -2,7 +2,7 @@
 
 import { guide } from "../helpers/guide.ts";
 import { waitFor } from "../helpers/wait.ts";
-import { type Board, type Need, WAIT_LIMIT_MS } from "./board.ts";
+import type { Board, Need } from "./board.ts";
 
 /** What is checked on a board. */
 export interface Check {
@@ -37,7 +37,7 @@ export async function waitOnBoard(
     await board.pause();
     return false;
   };
-  await waitFor(isMet, () => String(condition), WAIT_LIMIT_MS);
+  await waitFor(isMet, () => String(condition), board.waitLimitMs);
 }
 
 /** Returns a property of a unit. */
