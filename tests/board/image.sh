@@ -29,6 +29,7 @@ make_container() {
 # log in and use sudo.
 configure() {
   local root=$1
+  rm -f "$root/etc/resolv.conf" # its network has no name server
   echo board >"$root/etc/hostname"
   echo 127.0.0.1 localhost board >"$root/etc/hosts"
   chroot "$root" useradd --create-home --shell /bin/bash --groups sudo,adm pi
@@ -65,6 +66,9 @@ make_disk() {
       { tail -20 "$log"; return 1; }
     find "$root" -depth -name '*x86_64-linux-gnu*' -exec rm -r {} +
     rm "$root/etc/ld.so.cache"
+    # mmdebstrap copies this machine's name and name servers, with which each sudo on
+    # the board would wait for 20 s
+    rm "$arm/etc/hostname" "$arm/etc/resolv.conf"
     tar -C "$arm" --exclude=./dev --exclude=./var/lib/dpkg -c . |
       tar -C "$root" -x --keep-directory-symlink
     rename_architecture "$root/var/lib/dpkg" "$native"
