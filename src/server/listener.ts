@@ -53,7 +53,8 @@ export function listen(
   } catch (error) {
     const { name } = error as Error;
     const { reason, remedy } = CAUSES[name] ?? { reason: `${error}` };
-    if (name === "NotCapable") { // as all addresses of --host are permitted
+    // All addresses of --host are permitted, so Deno.serve has tried another one
+    if (name === "NotCapable") {
       throw new ListenError(`Cannot listen: ${reason}`, OVERRIDDEN);
     }
     if (!isFree({ hostname, port }, runtime)) {

@@ -5,7 +5,7 @@ import { output } from "../helpers/process.ts";
 import { CachedFolder } from "./cache.ts";
 
 /** The releases of Debian on the boards. */
-export const RELEASES = ["bookworm", "trixie"] as const;
+const RELEASES = ["bookworm", "trixie"] as const;
 
 /** A release of Debian on a board. */
 export type Release = typeof RELEASES[number];

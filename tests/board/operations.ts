@@ -7,7 +7,7 @@ import type { Board, Need } from "./board.ts";
 /** What is checked on a board. */
 export interface Check {
   readonly name: string;
-  /** What the board must have. Without it, a container shows it. */
+  /** What the board must have. Containers run the checks that need nothing. */
   readonly needs?: readonly Need[];
   /** Whether emulated boards check it too, as a part of the way that users go. */
   readonly isOnTheWay?: boolean;

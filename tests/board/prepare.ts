@@ -16,7 +16,7 @@ import {
 import { packagesFor } from "./packages.ts";
 
 /** A kind of machine that a board can be. */
-export type MachineKind = "container" | "arm";
+type MachineKind = "container" | "arm";
 
 /** Tells what is missing to test boards of a kind. */
 export async function missingBoard(
