@@ -14,8 +14,7 @@ import { KEYS } from "./radio.ts";
 const EVALUATE = `
 import json, sys, jinja2, yaml
 text, *bodies = sys.argv[1:]
-config = yaml.safe_load(text)
-[sensor] = config["rest"][0]["sensor"] if "rest" in config else config["sensor"]
+[sensor] = yaml.safe_load(text)["sensor"]
 for body in bodies:
     values = {"value_json": json.loads(body)} if body else {}
     render = lambda name: jinja2.Template(sensor[name]).render(values)
@@ -24,7 +23,7 @@ for body in bodies:
 `;
 
 /** The lines for a reading that is a number, and for an object. */
-const NUMBER = guide.block("platform: rest");
+const NUMBER = guide.block("{{ value_json }}");
 const OBJECT = guide.block("value_json.t }}");
 
 const CASES: [

@@ -60,8 +60,8 @@ Deno.test(
       collectd.port,
       port,
     );
-    const alert =
-      'ALERTS{alertname="DatasensorReadingMissing",alertstate="firing"';
+    const fires = (alert: string, label: string) =>
+      `ALERTS{alertname="Datasensor${alert}",alertstate="firing",${label}}`;
     const queries = ({ host }: SimulatedBoard) => {
       const label = `instance="${host}"`;
       const age = `datasensor_reading_age_seconds{${label}}`;
@@ -69,16 +69,17 @@ Deno.test(
         reading: `collectd_curl_gauge{job="datasensor_collectd",${label}}`,
         age,
         isYoung: `${age} >= 0 < bool 60`,
-        missing: `${alert},${label}}`,
+        missing: fires("ReadingMissing", label),
       };
     };
     const first = queries(board);
     const second = queries(other);
-    const collectdDown = `${alert},job="datasensor_collectd"}`;
-    await prometheus.waitForValue(first.missing, 1); // no blackbox_exporter yet
-    await prometheus.waitForValue(second.missing, 1);
-    await using _exporter = await BlackboxExporter.start(folder, { port });
+    const collectdDown = fires("CollectdDown", 'job="datasensor_collectd"');
+    const exporterDown = fires("BlackboxExporterDown", 'job="datasensor"');
+    await prometheus.waitForValue(exporterDown, 1); // not started yet
     await prometheus.waitForValue(first.missing, undefined);
+    await using _exporter = await BlackboxExporter.start(folder, { port });
+    await prometheus.waitForValue(exporterDown, undefined);
     await prometheus.waitForValue(second.missing, undefined);
     await prometheus.waitForValue(collectdDown, undefined);
     await prometheus.waitForValue(first.isYoung, 1);
@@ -194,13 +195,47 @@ Deno.test("prometheus.yml is valid", needs("promtool"), async () => {
   await promtool("check", "config", path);
 });
 
-/** Returns the alert of a missing reading, as promtool expects it. */
-const alertOf = (job: string) =>
-  `{ exp_labels: { job: ${job}, severity: warning },
-     exp_annotations: { summary: "${job} has no current reading from " } }`;
+/** Returns an alert, as promtool expects it. */
+const alertOf = (labels: string, summary: string) =>
+  `{ exp_labels: { ${labels}, severity: warning },
+     exp_annotations: { summary: "${summary}" } }`;
+const MISSING = {
+  name: "DatasensorReadingMissing",
+  fired: alertOf("job: datasensor, instance: a", "a has no current reading"),
+};
+const NO_EXPORTER = {
+  name: "DatasensorBlackboxExporterDown",
+  fired: alertOf(
+    "job: datasensor",
+    "blackbox_exporter is down: missing readings are not noticed",
+  ),
+};
+const NO_COLLECTD = {
+  name: "DatasensorCollectdDown",
+  fired: alertOf(
+    "job: datasensor_collectd, instance: 127.0.0.1:9103",
+    "collectd at 127.0.0.1:9103 is down: no readings are recorded",
+  ),
+};
+
+/** Which alert must fire when, and which must not. */
+const ALERTS: { second: number; name: string; fired?: string }[] = [
+  { second: 129, name: MISSING.name },
+  { second: 130, ...MISSING },
+  { second: 199, ...MISSING },
+  { second: 200, name: MISSING.name },
+  { second: 229, name: NO_EXPORTER.name },
+  { second: 230, ...NO_EXPORTER },
+  { second: 299, ...NO_EXPORTER },
+  { second: 300, name: NO_EXPORTER.name },
+  { second: 350, name: MISSING.name },
+  { second: 429, name: NO_COLLECTD.name },
+  { second: 430, ...NO_COLLECTD },
+  { second: 500, name: NO_COLLECTD.name },
+];
 
 /**
- * The reading becomes too old at 100 s, blackbox_exporter is down from 200 s to
+ * The reading of a becomes too old at 100 s, blackbox_exporter is down from 200 s to
  * 290 s, and collectd from 400 s to 490 s. Another job always fails.
  *
  * Of the boards, a and b are read by collectd. It gets no number of c, and nothing of
@@ -226,32 +261,28 @@ tests:
   - name: a missing reading
     interval: 10s
     input_series:
-      - series: up{job="datasensor"}
+      - series: up{job="datasensor", instance="a"}
         values: "1x19 0x9 1x29"
-      - series: probe_success{job="datasensor"}
+      - series: up{job="datasensor", instance="b"}
+        values: "1x19 0x9 1x29"
+      - series: probe_success{job="datasensor", instance="a"}
         values: "1x9 0x9 stale _x9 1x29"
-      - series: up{job="datasensor_collectd"}
+      - series: probe_success{job="datasensor", instance="b"}
+        values: "1x19 stale _x9 1x29"
+      - series: up{job="datasensor_collectd", instance="127.0.0.1:9103"}
         values: "1x39 0x9 1x9"
       - series: up{job="website"}
         values: "0x60"
       - series: probe_success{job="website"}
         values: "0x60"
     alert_rule_test:
-      - eval_time: 129s
-        alertname: DatasensorReadingMissing
-      - eval_time: 130s
-        alertname: DatasensorReadingMissing
-        exp_alerts: [${alertOf("datasensor")}]
-      - eval_time: 200s
-        alertname: DatasensorReadingMissing
-        exp_alerts: [${alertOf("datasensor")}]
-      - eval_time: 350s
-        alertname: DatasensorReadingMissing
-      - eval_time: 430s
-        alertname: DatasensorReadingMissing
-        exp_alerts: [${alertOf("datasensor_collectd")}]
-      - eval_time: 500s
-        alertname: DatasensorReadingMissing
+${
+  ALERTS.map(({ second, name, fired = "" }) => `
+      - eval_time: ${second}s
+        alertname: ${name}
+        exp_alerts: [${fired}]
+`).join("")
+}
   - name: a reading that is not collected
     interval: 10s
     input_series:
