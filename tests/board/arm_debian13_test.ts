@@ -3,10 +3,10 @@
 import { emulator } from "./emulator.ts";
 import { followOnEmulator } from "./follow_guide.ts";
 import { missingBoard } from "./prepare.ts";
-import { needs } from "../helpers/machine.ts";
+import { needs } from "../helpers/needs.ts";
 
 Deno.test({
-  ...needs(await missingBoard("arm")),
+  ...needs({ missing: [await missingBoard("arm")] }),
   name: "an ARM board with Debian 13, pages of 16 KB and no memory controller",
   fn: (test) =>
     followOnEmulator(

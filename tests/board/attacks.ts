@@ -78,7 +78,7 @@ async function attack(
     "while sleep 0.1; do echo; for pid in $(pidof datasensor); do " +
     "grep -E 'VmHWM|VmRSS' /proc/$pid/status; done; done",
   ], { env: board.environment });
-  await sampler.waitFor(() => sampler.stdout.includes("VmRSS"), WAIT_LIMIT_MS);
+  await sampler.waitForMatch(/VmRSS/);
   const memory = (field: string) =>
     Array.from(
       sampler.stdout.matchAll(RegExp(`${field}:\\s+(\\d+) kB`, "g")),
@@ -96,10 +96,9 @@ async function attack(
   const isReleased = how === "unit";
   if (isReleased) {
     const limit = performance.now() + RELEASE_LIMIT_MS;
-    await sampler.waitFor(
-      () => current() <= LATER_LIMIT_MB || performance.now() > limit,
-      WAIT_LIMIT_MS,
-    );
+    while (current() > LATER_LIMIT_MB && performance.now() < limit) {
+      await delay(100);
+    }
   }
   const peak = Math.max(...memory("VmHWM"));
   const later = current();

@@ -2,9 +2,14 @@
 // or an emulated ARM machine; the checks do not know which.
 
 import { Folder } from "../helpers/files.ts";
-import { freePort } from "../helpers/network.ts";
+import { ReservedPort } from "../helpers/ports.ts";
 import { type Output, output, Process } from "../helpers/process.ts";
-import { delay, waitFor } from "../helpers/wait.ts";
+import {
+  delay,
+  type Participant,
+  participants,
+  waitFor,
+} from "../helpers/wait.ts";
 import type { Pages, Release } from "./image.ts";
 import type { Packages } from "./packages.ts";
 
@@ -73,10 +78,15 @@ const EMULATED_WAIT_LIMIT_MS = 180_000;
  */
 const REQUEST_TIMEOUT_MS = 5_000;
 
+/** How long it may take to read the journal of a board on which a wait has failed. */
+const JOURNAL_TIMEOUT_MS = 30_000;
+
 /** A running board, and the computer of its operator. */
-export class Board implements AsyncDisposable {
+export class Board implements AsyncDisposable, Participant {
+  /** If it is switched off, its machine says so. */
+  readonly failure = undefined;
   readonly #computer: Folder;
-  readonly #ports: Ports;
+  readonly #ports: Record<Port, ReservedPort>;
   /** The ssh connection that all commands share, since opening one is slow. */
   #connection: Process | undefined;
 
@@ -85,7 +95,7 @@ export class Board implements AsyncDisposable {
     readonly machine: Machine,
     readonly packages: Packages,
     computer: Folder,
-    ports: Ports,
+    ports: Record<Port, ReservedPort>,
   ) {
     this.#computer = computer;
     this.#ports = ports;
@@ -93,17 +103,23 @@ export class Board implements AsyncDisposable {
 
   /** Boots a board, and waits until it is up. Its operator has packages in `dist`. */
   static async boot(kind: BoardKind, packages: Packages): Promise<Board> {
-    const ports = { 22: freePort(), 80: freePort(), 5000: freePort() };
-    const computer = await createComputer(ports[22]);
+    await using stack = new AsyncDisposableStack();
+    const reserve = () => stack.use(new ReservedPort());
+    const ports = { 22: reserve(), 80: reserve(), 5000: reserve() };
+    const computer = stack.use(await createComputer(ports[22].number));
     const { path } = computer;
     await Deno.symlink(packages.folder, `${path}/dist`);
     const key = (await Deno.readTextFile(`${path}/key.pub`)).split(" ")[1]!;
-    await using stack = new AsyncDisposableStack();
-    stack.use(computer);
-    const machine = stack.use(await kind.boot(ports, key, path));
+    const outer = {
+      22: ports[22].number,
+      80: ports[80].number,
+      5000: ports[5000].number,
+    };
+    const machine = stack.use(await kind.boot(outer, key, path));
     const board = new Board(kind, machine, packages, computer, ports);
     await board.waitUntilUp();
-    stack.move(); // the board disposes of both
+    participants.add(board);
+    stack.move(); // the board disposes of all
     return board;
   }
 
@@ -114,7 +130,7 @@ export class Board implements AsyncDisposable {
 
   /** The port of this machine that leads to a port of the board. */
   port(inner: Port): number {
-    return this.#ports[inner];
+    return this.#ports[inner].number;
   }
 
   /** Replaces the names of ARM in a command by those of the board's processor. */
@@ -144,7 +160,7 @@ export class Board implements AsyncDisposable {
     this.#connection = new Process("ssh", ["-M", "-N", "BOARD"], { env });
     const socket = `${this.folder}/ssh.socket`;
     const exists = () => Deno.stat(socket).then(() => true, () => false);
-    await waitFor(exists, () => `no ${socket}`, this.waitLimitMs);
+    await this.waitFor(`ssh to open ${socket}`, exists);
   }
 
   /** The environment in which `ssh BOARD` leads to this board. */
@@ -173,13 +189,19 @@ export class Board implements AsyncDisposable {
 
   /** Runs a command on a terminal of the board. Throws if it fails. */
   async runOnTerminal(command: string): Promise<string> {
-    return stdoutOrThrow(command, await this.#ssh(`set -e\n${command}`, "-tt"));
+    return stdoutOrThrow(
+      command,
+      await this.#ssh(`set -e\n${command}`, { flags: ["-tt"] }),
+    );
   }
 
-  async #ssh(command: string, ...flags: string[]): Promise<Output> {
+  async #ssh(
+    command: string,
+    { flags = [] as string[], limit = COMMAND_TIMEOUT_MS } = {},
+  ): Promise<Output> {
     const env = this.environment;
     const args = [...flags, "BOARD", command];
-    return await output("ssh", args, { env }, COMMAND_TIMEOUT_MS);
+    return await output("ssh", args, { env }, limit);
   }
 
   /** Returns the output of a command, without the line feed at its end. */
@@ -198,6 +220,7 @@ export class Board implements AsyncDisposable {
     const before = await this.#bootId();
     await this.attempt("sudo systemctl reboot");
     await this.#connection!.waitForEnd(BOOT_TIMEOUT_MS); // it has gone down
+    await this.#connection![Symbol.asyncDispose]();
     await this.#connect();
     if (await this.#bootId() === before) {
       throw new Error("The board did not reboot");
@@ -231,15 +254,45 @@ export class Board implements AsyncDisposable {
 
   /** Waits until the answer begins with a text. */
   async waitForAnswer(begin: string, port?: Port): Promise<void> {
-    let last = "";
-    const isExpected = async () => {
-      last = await this.answer(port);
-      if (last.startsWith(begin)) return true;
-      await this.pause();
-      return false;
-    };
-    const explain = () => `the answer is "${last}", not "${begin}"`;
-    await waitFor(isExpected, explain, this.waitLimitMs);
+    const isExpected = (answer: string) => answer.startsWith(begin);
+    const what = `an answer that begins with "${begin}"`;
+    await this.waitFor(what, () => this.answer(port), isExpected);
+  }
+
+  /** Waits until a value is as expected, by default truthy, and returns it. */
+  async waitFor<T>(
+    what: string,
+    read: () => Promise<T>,
+    isExpected?: (value: T) => boolean,
+  ): Promise<T> {
+    // Polling would slow an emulated board down
+    const pause = this.#isEmulated ? 500 : 50;
+    const pace = { limit: this.waitLimitMs, pause };
+    return await waitFor(what, read, isExpected, pace);
+  }
+
+  /** Waits until a text matches a pattern, and returns it. */
+  async waitForText(
+    what: string,
+    read: () => Promise<string>,
+    pattern: RegExp,
+  ): Promise<string> {
+    const matches = (text: string) => pattern.test(text);
+    return await this.waitFor(`${what} to match ${pattern}`, read, matches);
+  }
+
+  /** Returns the end of the journal of its units. */
+  async describe(): Promise<string> {
+    const units = "-u datasensor -u datasensor-sensor -u datasensor.socket";
+    const command = `sudo journalctl --sync
+journalctl ${units} --no-hostname -q -n 30`;
+    const limit = JOURNAL_TIMEOUT_MS;
+    const reading = this.#ssh(command, { limit }).catch((error) => ({
+      stdout: `it cannot be read: ${error.message}`,
+      stderr: "",
+    }));
+    const { stdout, stderr } = await reading;
+    return `The end of the board's journal: ${stdout}${stderr}`;
   }
 
   get #isEmulated(): boolean {
@@ -251,15 +304,12 @@ export class Board implements AsyncDisposable {
     return this.#isEmulated ? EMULATED_WAIT_LIMIT_MS : WAIT_LIMIT_MS;
   }
 
-  /** Pauses between two polls, which would slow an emulated board down. */
-  async pause(): Promise<void> {
-    await delay(this.#isEmulated ? 500 : 50);
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
+    participants.delete(this);
     await this.#connection?.[Symbol.asyncDispose]();
     await this.machine[Symbol.asyncDispose]();
     this.#computer.remove();
+    for (const port of Object.values(this.#ports)) port[Symbol.dispose]();
   }
 }
 

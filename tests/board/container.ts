@@ -30,7 +30,7 @@ class Container implements Machine {
   /** Makes ports of this machine lead into its network. */
   async forward(ports: Ports): Promise<void> {
     // By then, it has its namespaces
-    await this.#container.waitFor(() => this.console !== "");
+    await this.#container.waitForMatch(/./);
     const network = `--net=/proc/${this.#container.pid}/ns/net`;
     for (const [inner, outer] of Object.entries(ports)) {
       const listen = ["-l", `127.0.0.1:${outer}`];
@@ -38,7 +38,7 @@ class Container implements Machine {
       const args = [...ACTIVATE, ...listen, ...run];
       const forward = new Process("setpriv", args);
       this.#forwards.push(forward);
-      await forward.waitFor(() => forward.stderr.includes("Listening"));
+      await forward.waitForMatch(/Listening/);
     }
   }
 

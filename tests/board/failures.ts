@@ -11,7 +11,6 @@ import {
   configure,
   property,
   waitForState,
-  waitOnBoard,
   write,
 } from "./operations.ts";
 import { assertInstalled, install, installed } from "./updates.ts";
@@ -53,11 +52,8 @@ const [REPAIR] = guide.match(/sudo dpkg -i [^`]+/);
 
 /** Waits for a reading, and asserts that it is not older than it may be. */
 async function assertCurrent(board: Board): Promise<void> {
-  let answer = "";
-  await waitOnBoard(board, async () => {
-    answer = await board.answer();
-    return answer.startsWith("200");
-  });
+  const ask = () => board.answer();
+  const answer = await board.waitForText("the answer", ask, /^200/);
   const uptime = Number(await board.read("cut -d ' ' -f 1 /proc/uptime"));
   const age = uptime - Number(answer.slice(4));
   assert(age >= 0 && age < MAX_AGE_S + SSH_S, `${answer}, ${age} s old`);
@@ -90,16 +86,14 @@ async function assertSurvives(
 
 /** Waits until a request is in the log, and returns its line there. */
 async function waitForRequest(board: Board, id: string): Promise<string> {
-  let line: string | undefined;
-  await waitOnBoard(board, async () => {
-    const lines = await board.read(
+  const line = RegExp(`.*\\?${id} .*`);
+  const read = () =>
+    board.read(
       `curl -s http://127.0.0.1:5000/datasensor?${id} >answer || true
 sudo journalctl --sync; journalctl -u datasensor -n 20 -o cat`,
     );
-    line = lines.split("\n").find((line) => line.includes(`?${id} `));
-    return line !== undefined;
-  });
-  return line!;
+  const lines = await board.waitForText("the log", read, line);
+  return lines.match(line)![0];
 }
 
 /** Returns the dates of an answer, in s, and the time when it came. */
@@ -269,10 +263,8 @@ sudo systemctl restart datasensor`);
       const { older, newer } = board.packages;
       const name = await installed(board) === older ? newer : older;
       const installation = install(board, name).catch(() => {});
-      await waitOnBoard(
-        board,
-        async () => (await board.attempt("pgrep -x dpkg")).code === 0,
-      );
+      const find = async () => (await board.attempt("pgrep -x dpkg")).stdout;
+      await board.waitFor("dpkg to run", find);
       const moment = createRandom(SEED + 1)() * LONGEST_INSTALLATION_MS;
       await delay(moment);
       await board.cutPower();

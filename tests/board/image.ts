@@ -1,6 +1,6 @@
 // Makes what boards boot, and keeps it outside the project for the next run.
 
-import { missingCommand } from "../helpers/machine.ts";
+import { missingCommand } from "../helpers/needs.ts";
 import { output } from "../helpers/process.ts";
 import { CachedFolder } from "./cache.ts";
 

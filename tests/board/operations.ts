@@ -1,7 +1,6 @@
 // Operations that the checks share, which use the guide's commands.
 
 import { guide } from "../helpers/guide.ts";
-import { waitFor } from "../helpers/wait.ts";
 import type { Board, Need } from "./board.ts";
 
 /** What is checked on a board. */
@@ -27,19 +26,6 @@ const REVERT = guide.line("systemctl revert datasensor");
 /** The guide's command that writes a reading to the FIFO. */
 const WRITE = guide.match(/echo 21\.5 \| sudo tee \S+(?=`)/)[0];
 
-/** Waits for a condition, polling slowly to spare the board. */
-export async function waitOnBoard(
-  board: Board,
-  condition: () => Promise<boolean>,
-): Promise<void> {
-  const isMet = async () => {
-    if (await condition()) return true;
-    await board.pause();
-    return false;
-  };
-  await waitFor(isMet, () => String(condition), board.waitLimitMs);
-}
-
 /** Returns a property of a unit. */
 export function property(
   board: Board,
@@ -55,12 +41,12 @@ export async function waitForState(
   service: string,
   sensor = service,
 ): Promise<void> {
-  await waitOnBoard(
-    board,
-    async () =>
-      await property(board, "ActiveState") === service &&
-      await property(board, "ActiveState", "datasensor-sensor") === sensor,
-  );
+  const read = async () =>
+    await property(board, "ActiveState") + ", " +
+    await property(board, "ActiveState", "datasensor-sensor");
+  const expected = `${service}, ${sensor}`;
+  const what = `the states of the service and the sensor to be ${expected}`;
+  await board.waitFor(what, read, (states) => states === expected);
 }
 
 /** How long the service must have run for systemd to restart it at once, in s. */
@@ -69,13 +55,10 @@ const LONG_RUN_S = 10;
 /** Waits until systemd would restart a service that crashes at once. */
 export async function waitForLongRun(board: Board): Promise<void> {
   const name = "ActiveEnterTimestampMonotonic";
-  const start = Number(await property(board, name)) / 1e6;
-  await waitOnBoard(
-    board,
-    async () =>
-      Number(await board.read("cut -d ' ' -f 1 /proc/uptime")) >
-        start + LONG_RUN_S,
-  );
+  const end = Number(await property(board, name)) / 1e6 + LONG_RUN_S;
+  const read = async () =>
+    Number(await board.read("cut -d ' ' -f 1 /proc/uptime"));
+  await board.waitFor(`an uptime of ${end} s`, read, (now) => now > end);
 }
 
 /** Returns the lines of a unit's processes in the journal. */

@@ -5,7 +5,7 @@
 //
 // Usage: prepare.ts container | arm
 
-import { missingCommand } from "../helpers/machine.ts";
+import { missingCommand } from "../helpers/needs.ts";
 import type { Processor } from "./board.ts";
 import {
   CONTAINERS,

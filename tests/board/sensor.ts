@@ -18,7 +18,6 @@ import {
   uncomment,
   waitForLongRun,
   waitForState,
-  waitOnBoard,
   write,
 } from "./operations.ts";
 
@@ -114,11 +113,11 @@ async function startTime(board: Board): Promise<number> {
 
 /** Asserts that a program that hung at a time is soon started again, and prints. */
 async function assertIsBack(board: Board, begin: number): Promise<void> {
-  let seconds = 0;
-  await waitOnBoard(board, async () => {
-    seconds = await startTime(board) - begin;
-    return seconds > 0;
-  });
+  const seconds = await board.waitFor(
+    `a start after ${begin} s, in s from then`,
+    async () => await startTime(board) - begin,
+    (seconds) => seconds > 0,
+  );
   console.log(`A program that hung was restarted after ${seconds.toFixed()} s`);
   assert(seconds <= RESTART_LIMIT_S, `It took ${seconds} s`);
   await board.waitForAnswer("200");
@@ -126,10 +125,10 @@ async function assertIsBack(board: Board, begin: number): Promise<void> {
 
 /** Waits until a line of the sensor's errors is in the journal. */
 async function waitForError(board: Board, error: string): Promise<void> {
-  await waitOnBoard(
-    board,
-    async () =>
-      (await journal(board, UNIT)).some((line) => line.includes(error)),
+  await board.waitFor(
+    `"${error}" in the journal of the sensor`,
+    async () => (await journal(board, UNIT)).join("\n"),
+    (lines) => lines.includes(error),
   );
 }
 
@@ -190,11 +189,8 @@ export const SENSOR: Check[] = [
       await writeFile(board, "rtl_433", RTL_433);
       await board.run("sudo install -m 755 rtl_433 /usr/local/bin");
       await uncomment(board, "FLAGS=", "foreach.*model");
-      let answer = "";
-      await waitOnBoard(board, async () => {
-        answer = await board.answer();
-        return answer.includes("-2.5");
-      });
+      const ask = () => board.answer();
+      const answer = await board.waitForText("the answer", ask, /-2\.5/);
       const served = JSON.parse(answer.replace("200 ", ""));
       assertEquals(new Set(Object.keys(served)), new Set(KEYS));
       const [first, second] = KEYS.map((key) => Date.parse(served[key].time));
@@ -203,11 +199,8 @@ export const SENSOR: Check[] = [
       const age = Date.parse(await board.read("date -uIs")) - second!;
       assert(age < 60_000, `The reading is ${age} ms old`);
       await uncomment(board, "FLAGS=", "select(.model");
-      await waitOnBoard(
-        board,
-        async () =>
-          /^200 .*"id":42,"channel":2,.*-2\.50*,/.test(await board.answer()),
-      );
+      const one = /^200 .*"id":42,"channel":2,.*-2\.50*,/;
+      await board.waitForText("the answer", ask, one);
     },
   },
 
@@ -225,7 +218,7 @@ while echo "{\\"$(basename $0)\\": 20}"; do sleep 1; done
 sudo ln -s kitchen /usr/local/bin/attic`);
       await uncomment(board, "FLAGS=", "kitchen");
       const both = /^200 {("kitchen":20|"attic":20|,){3}}$/;
-      await waitOnBoard(board, async () => both.test(await board.answer()));
+      await board.waitForText("the answer", () => board.answer(), both);
     },
   },
 
@@ -239,10 +232,10 @@ sudo ln -s kitchen /usr/local/bin/attic`);
       await setSensor(board, `${command} ${SILENCE_S} ${rest}`);
       await board.waitForAnswer("200");
       await board.run(`sudo touch /run/hang\nsudo systemctl restart ${UNIT}`);
-      await waitOnBoard(
-        board,
-        async () =>
-          (await board.attempt("pgrep -f '^sleep infinity'")).code === 0,
+      const find = "pgrep -f '^sleep infinity'";
+      await board.waitFor(
+        "the program to hang",
+        async () => (await board.attempt(find)).stdout,
       );
       const begin = await startTime(board);
       await board.run("sudo rm /run/hang");
@@ -285,10 +278,11 @@ sudo ln -s kitchen /usr/local/bin/attic`);
     async run(board) {
       await setSensor(board, "SENSOR=cat /dev/ttyAMA0");
       await waitForState(board, "active");
-      await waitOnBoard(board, async () => {
+      const writeAndAsk = async () => {
         await board.machine.writeToSerialPort!("9.5\n");
-        return await board.answer() === "200 9.5";
-      });
+        return await board.answer();
+      };
+      await board.waitForText("the answer", writeAndAsk, /^200 9\.5$/);
     },
   },
 
@@ -303,11 +297,10 @@ sudo ln -s kitchen /usr/local/bin/attic`);
       await setSensor(board, `SENSOR=${read}`);
       await waitForError(board, "/run/device: Permission denied");
       await edit(board, ADD_GROUP, UNIT);
-      await waitOnBoard(
-        board,
-        async () =>
-          (await board.attempt(`systemctl status ${UNIT}`)).stdout
-            .includes(MISSING_GROUP),
+      await board.waitFor(
+        `"${MISSING_GROUP}" in the status of the sensor`,
+        async () => (await board.attempt(`systemctl status ${UNIT}`)).stdout,
+        (status) => status.includes(MISSING_GROUP),
       );
       await board.run("sudo groupadd --system i2c; sudo chgrp i2c /run/device");
       await board.waitForAnswer("200 8.5");
@@ -358,11 +351,8 @@ sudo ln -s kitchen /usr/local/bin/attic`);
     name: "the example adds the time to each reading of the guide's sensor",
     async run(board) {
       await uncomment(board, "FLAGS=", "value: .,");
-      await waitOnBoard(
-        board,
-        async () =>
-          /^200 {"value":21.5,"time":"20\S+Z"}$/.test(await board.answer()),
-      );
+      const withTime = /^200 {"value":21.5,"time":"20\S+Z"}$/;
+      await board.waitForText("the answer", () => board.answer(), withTime);
     },
   },
 
@@ -375,9 +365,10 @@ sudo ln -s kitchen /usr/local/bin/attic`);
         await waitForLongRun(board);
         const before = await property(board, "MainPID", unit);
         await board.run(`sudo systemctl kill -s KILL ${unit}`);
-        await waitOnBoard(
-          board,
-          async () => await property(board, "MainPID", unit) !== before,
+        await board.waitFor(
+          `another process of ${unit} than ${before}`,
+          () => property(board, "MainPID", unit),
+          (pid) => pid !== before,
         );
         await waitForState(board, "active");
         await board.waitForAnswer("200 1"); // the counter has begun again
@@ -397,16 +388,14 @@ sudo ln -s kitchen /usr/local/bin/attic`);
         board,
         `SENSOR=${half}; while echo 21.5; do sleep 1; done`,
       );
-      await waitOnBoard(
-        board,
-        async () => (await board.attempt("pgrep -f '^sleep 15.5'")).code === 0,
+      const find = "pgrep -f '^sleep 15.5'";
+      await board.waitFor(
+        "a run that will end with half a line",
+        async () => (await board.attempt(find)).stdout,
       );
       await board.run("sudo rm /run/half");
-      let answer = "";
-      await waitOnBoard(board, async () => {
-        answer = await board.answer();
-        return answer.startsWith("200");
-      });
+      const ask = () => board.answer();
+      const answer = await board.waitForText("the answer", ask, /^200/);
       assertEquals(answer, "200 21.5"); // not 221.5
     },
   },
@@ -420,16 +409,12 @@ sudo ln -s kitchen /usr/local/bin/attic`);
       await board.run("sudo systemctl kill -s STOP datasensor");
       await write(board, "66.6");
       await board.run("sudo systemctl kill -s KILL datasensor");
-      await waitOnBoard(
-        board,
-        async () => await property(board, "SubState") === "start-pre",
-      );
+      const state = () => property(board, "SubState");
+      await board.waitForText("the state of the service", state, /^start-pre$/);
       await write(board, "77.7");
-      await waitOnBoard(
-        board,
-        async () => (await board.answer()) !== "no answer",
-      );
-      assertMatch(await board.answer(), /^503/);
+      const ask = () => board.answer();
+      const answer = await board.waitForText("the answer", ask, /^\d/);
+      assertMatch(answer, /^503/);
       await write(board, "88.8");
       await board.waitForAnswer("200 88.8");
     },
@@ -458,10 +443,8 @@ sudo ln -s kitchen /usr/local/bin/attic`);
     name: "the guide's commands find a dropped line in the journal",
     async run(board) {
       await setSensor(board, "SENSOR=while sleep 1; do echo oops; done");
-      await waitOnBoard(
-        board,
-        async () => (await board.run(SHOW_WARNINGS)).includes("not JSON"),
-      );
+      const warnings = () => board.run(SHOW_WARNINGS);
+      await board.waitForText("the warnings", warnings, /not JSON/);
       await board.waitForAnswer("503");
     },
   },

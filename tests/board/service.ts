@@ -21,7 +21,6 @@ import {
   restoreSettings,
   revert,
   waitForLongRun,
-  waitOnBoard,
   write,
 } from "./operations.ts";
 
@@ -101,11 +100,13 @@ export const SERVICE: Check[] = [
       await waitForLongRun(board);
       const before = await property(board, "MainPID");
       await board.run(`sudo kill -KILL ${before}`);
-      await waitOnBoard(
-        board,
-        async () =>
-          await property(board, "ActiveState") === "active" &&
-          await property(board, "MainPID") !== before,
+      await board.waitFor(
+        `another process than ${before}, and the state active`,
+        async () => [
+          await property(board, "ActiveState"),
+          await property(board, "MainPID"),
+        ],
+        ([state, pid]) => state === "active" && pid !== before,
       );
       const exit = await property(board, "ActiveExitTimestampMonotonic");
       const enter = await property(board, "ActiveEnterTimestampMonotonic");
@@ -123,17 +124,18 @@ export const SERVICE: Check[] = [
       const larger = 'import time; data = b"x" * 500_000_000; time.sleep(1e6)';
       await board.run(`sudo systemd-run --unit=other python3 -c '${larger}'`);
       const other = await property(board, "MainPID", "other");
-      await waitOnBoard(
-        board,
-        async () =>
-          Number(await board.read(`ps -o rss= ${other}`)) * 1024 > 500_000_000,
+      await board.waitFor(
+        "the other program to take 500 MB, in KB",
+        async () => Number(await board.read(`ps -o rss= ${other}`)),
+        (kilobytes) => kilobytes * 1024 > 500_000_000,
       );
       const before = await property(board, "MainPID");
       const restarts = Number(await property(board, "NRestarts"));
       await board.run("echo f | sudo tee /proc/sysrq-trigger"); // as if it did
-      await waitOnBoard(
-        board,
-        async () => Number(await property(board, "NRestarts")) === restarts + 1,
+      await board.waitFor(
+        `restart ${restarts + 1}`,
+        async () => Number(await property(board, "NRestarts")),
+        (count) => count === restarts + 1,
       );
       await board.waitForAnswer("200");
       assertNotEquals(await property(board, "MainPID"), before);
@@ -173,11 +175,8 @@ export const SERVICE: Check[] = [
 sudo systemd-run --unit=other /usr/bin/datasensor --message other`);
       await board.waitForAnswer('200 "other"');
       await board.run("sudo systemctl start datasensor");
-      await waitOnBoard(
-        board,
-        async () =>
-          (await board.attempt(SHOW_STATUS)).stdout.includes("port 5000"),
-      );
+      const status = async () => (await board.attempt(SHOW_STATUS)).stdout;
+      await board.waitForText("the status", status, /port 5000/);
       assertEquals(await property(board, "NRestarts"), "0");
       await board.run("sudo systemctl stop other");
       await board.waitForAnswer('200 "Sensor data"');
@@ -199,10 +198,8 @@ sudo systemd-run --unit=other /usr/bin/datasensor --message other`);
     async run(board) {
       await configure(board, FLAGS.replace("::", "127.0.0.1"));
       const ask = ASK_IPV6.replace("[::1]", "127.0.0.1");
-      await waitOnBoard(
-        board,
-        async () => (await board.attempt(ask)).stdout === '"Hello, world"',
-      );
+      const answer = async () => (await board.attempt(ask)).stdout;
+      await board.waitForText("the answer", answer, /^"Hello, world"$/);
       assertEquals(await board.answer(), "no answer");
     },
   },
@@ -213,11 +210,8 @@ sudo systemd-run --unit=other /usr/bin/datasensor --message other`);
     isOnTheWay: true,
     async run(board) {
       await configure(board, "FLAGS=--port 80");
-      await waitOnBoard(
-        board,
-        async () =>
-          (await board.attempt(SHOW_STATUS)).stdout.includes("port 80"),
-      );
+      const status = async () => (await board.attempt(SHOW_STATUS)).stdout;
+      await board.waitForText("the status", status, /port 80/);
       assertEquals(await board.answer(80), "no answer");
       await edit(board, ALLOW_PORT_80);
       await board.waitForAnswer("200", 80);
@@ -235,10 +229,15 @@ sudo systemd-run --unit=other /usr/bin/datasensor --message other`);
     async run(board) {
       const env = board.environment;
       await using follower = new Process("ssh", ["BOARD", FOLLOW_LOG], { env });
-      await follower.waitFor(async () => {
+      const follow = async () => {
         await board.answer();
-        return follower.stdout.includes("GET /datasensor");
-      });
+        return follower.stdout;
+      };
+      await board.waitForText(
+        "what follows the log",
+        follow,
+        /GET \/datasensor/,
+      );
       assertMatch(await board.run(SHOW_SIZE), /take up .*M in the/);
 
       await configure(board, "FLAGS=--stdin --json");
@@ -246,18 +245,20 @@ sudo systemd-run --unit=other /usr/bin/datasensor --message other`);
       await board.waitForAnswer("503");
       const before = await journal(board);
       await write(board, "oops");
-      await waitOnBoard(
-        board,
-        async () => (await board.run(SHOW_WARNINGS)).includes("oops"),
-      );
+      const warnings = () => board.run(SHOW_WARNINGS);
+      await board.waitForText("the warnings", warnings, /oops/);
       await board.waitForAnswer("503");
       const after = await journal(board);
       assertEquals(countRequests(after), countRequests(before));
       await revert(board);
-      await waitOnBoard(board, async () => {
-        await board.answer();
-        return countRequests(await journal(board)) > countRequests(after);
-      });
+      await board.waitFor(
+        `more than ${countRequests(after)} requests in the log`,
+        async () => {
+          await board.answer();
+          return countRequests(await journal(board));
+        },
+        (count) => count > countRequests(after),
+      );
       await restoreSettings(board);
       await board.waitForAnswer("200");
     },

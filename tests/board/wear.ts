@@ -13,7 +13,6 @@ import {
   journalBytes,
   property,
   restoreSettings,
-  waitOnBoard,
 } from "./operations.ts";
 
 /** How much the units may leave in the journal, in 10^6 bytes, as in the names. */
@@ -34,7 +33,8 @@ const SHOW_LAST_LINES = guide.line("journalctl -u datasensor -n");
 async function waitForRestart(board: Board, unit: string): Promise<void> {
   const restarts = async () => Number(await property(board, "NRestarts", unit));
   const before = await restarts();
-  await waitOnBoard(board, async () => await restarts() > before);
+  const what = `${unit} to be restarted more than ${before} times`;
+  await board.waitFor(what, restarts, (count) => count > before);
 }
 
 /** Asserts that a unit's restarts do not wear out the storage. */

@@ -3,7 +3,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { fill } from "./examples.ts";
 import { guide } from "../helpers/guide.ts";
-import { missingNamespaces, needs } from "../helpers/machine.ts";
+import { missingNamespaces, needs } from "../helpers/needs.ts";
 import { Process } from "../helpers/process.ts";
 import { programCommand } from "../helpers/program.ts";
 
@@ -34,14 +34,10 @@ function missingMulticastNames(): string | undefined {
 
 Deno.test(
   "avahi.service announces the board, and the guide's commands find and read it",
-  needs(
-    "avahi-daemon",
-    "avahi-browse",
-    "dbus-daemon",
-    "ip",
-    missingMulticastNames(),
-    missingNamespaces(),
-  ),
+  needs({
+    commands: ["avahi-daemon", "avahi-browse", "dbus-daemon", "ip"],
+    missing: [missingMulticastNames(), missingNamespaces()],
+  }),
   async () => {
     const commands = fill(guide.block("avahi-browse"), {
       "BOARD.local": "board.local",
@@ -69,7 +65,7 @@ wait`;
       install,
       ...programCommand([]).flat(),
     ], { killGroup: true });
-    await board.waitFor(() => board.stdout.includes("\nEND\n"));
+    await board.waitForMatch(/\nEND\n/);
     const [, list, found] = board.stdout.split(/\n(?:LIST|GUIDE)\n/);
     // avahi-browse shows one address of the host, of either family
     assertMatch(

@@ -2,8 +2,8 @@
 
 import { copyExample, type Values } from "./examples.ts";
 import type { Folder } from "../helpers/files.ts";
-import { missingCommand, missingNamespaces } from "../helpers/machine.ts";
-import { freePort, get } from "../helpers/network.ts";
+import { missingCommand, missingNamespaces } from "../helpers/needs.ts";
+import { get } from "../helpers/network.ts";
 import { Process } from "../helpers/process.ts";
 
 /** Tells whether it is installed, and can run. */
@@ -18,17 +18,20 @@ const HOSTS = "::1 BOARD\n127.0.0.1 BOARD localhost\n";
 export class BlackboxExporter extends Process {
   static async start(
     folder: Folder,
-    { port = freePort(), values = {} as Values } = {},
+    { port = 0, values = {} as Values } = {},
   ): Promise<BlackboxExporter> {
     const hosts = `${folder.path}/hosts`;
     await Deno.writeTextFile(hosts, HOSTS);
     const file = await copyExample(folder, "blackbox_exporter.yml", values);
     const exporter = new BlackboxExporter(hosts, file, port);
-    await exporter.waitFor(() => exporter.stderr.includes("Listening on"));
-    return exporter;
+    return await exporter.untilReady(async () => {
+      const listening = /"Listening on" address=\S+:(\d+)/;
+      const [, listensOn] = await exporter.waitForMatch(listening);
+      exporter.port = Number(listensOn);
+    });
   }
 
-  private constructor(hosts: string, file: string, readonly port: number) {
+  private constructor(hosts: string, file: string, public port: number) {
     super("unshare", [
       "--mount",
       "sh",

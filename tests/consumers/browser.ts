@@ -1,10 +1,9 @@
 // Opens pages in a headless browser.
 
-import { assertEquals } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
 import { get } from "../helpers/network.ts";
 import { Process } from "../helpers/process.ts";
-import { within } from "../helpers/wait.ts";
+import { waitFor, within } from "../helpers/wait.ts";
 
 /** What can be seen through the DevTools protocol. */
 interface Target {
@@ -14,19 +13,17 @@ interface Target {
 
 /** A page in Chromium, seen through its DevTools protocol. */
 export class Page extends Process {
-  readonly #folder: Folder;
   #socket!: WebSocket;
   #commands = 0;
 
   /** Opens a page, and waits until it is loaded. */
   static async open(url: string): Promise<Page> {
-    await using stack = new AsyncDisposableStack();
-    const page = stack.use(new Page(url, await Folder.create()));
-    await page.#connect();
-    const isLoaded = 'location != "about:blank" && document.readyState';
-    await page.waitForValue(isLoaded, "complete");
-    stack.move(); // the caller disposes of it
-    return page;
+    const page = new Page(url, await Folder.create());
+    return await page.untilReady(async () => {
+      await page.#connect();
+      const isLoaded = 'location != "about:blank" && document.readyState';
+      await page.waitForValue(isLoaded, "complete");
+    });
   }
 
   private constructor(url: string, folder: Folder) {
@@ -38,26 +35,23 @@ export class Page extends Process {
       `--user-data-dir=${folder.path}`,
       "--remote-debugging-port=0",
       url,
-    ], { killGroup: true });
-    this.#folder = folder;
+    ], { killGroup: true, owned: [folder] });
   }
 
   async #connect(): Promise<void> {
     const address = /DevTools listening on ws:\/\/(.*?)\//;
-    await this.waitFor(() => address.test(this.stderr));
-    const [, host] = this.stderr.match(address)!;
-    let url: string | undefined;
-    await this.waitFor(async () => {
+    const [, host] = await this.waitForMatch(address);
+    const find = async () => {
       const response = await get(`http://${host}/json`);
       const targets: Target[] = await response.json();
-      url = targets.find(({ type }) => type === "page")?.webSocketDebuggerUrl;
-      return url !== undefined;
-    });
+      return targets.find(({ type }) => type === "page")?.webSocketDebuggerUrl;
+    };
+    const url = await waitFor("a page in Chromium", find);
     const { promise: opened, resolve, reject } = Promise.withResolvers();
     this.#socket = new WebSocket(url!);
     this.#socket.onopen = resolve;
     this.#socket.onerror = reject;
-    await within(opened, () => `no connection to ${url}`);
+    await within(opened, () => `a connection to ${url}`);
   }
 
   /** Runs a command of the DevTools protocol, and returns its response. */
@@ -72,7 +66,7 @@ export class Page extends Process {
     this.#socket.addEventListener("message", listen);
     this.#socket.send(JSON.stringify({ id, method, params }));
     try {
-      return await within(promise, () => `no response to ${method}`);
+      return await within(promise, () => `a response to ${method}`);
     } finally {
       this.#socket.removeEventListener("message", listen);
     }
@@ -80,13 +74,14 @@ export class Page extends Process {
 
   /** Waits until an expression has a value in the page. */
   async waitForValue(expression: string, expected: unknown): Promise<void> {
-    let value: unknown;
     const params = { expression, returnByValue: true };
-    await this.waitFor(async () => {
+    const text = JSON.stringify(expected);
+    const read = async () => {
       const response = await this.run("Runtime.evaluate", params);
-      value = response.result?.result.value; // none while the page is loading
-      return JSON.stringify(value) === JSON.stringify(expected);
-    }).catch((error) => assertEquals(value, expected, `${error}`));
+      // None while the page is loading
+      return `${JSON.stringify(response.result?.result.value)}`;
+    };
+    await waitFor(`${expression} to be ${text}`, read, (it) => it === text);
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {
@@ -96,7 +91,6 @@ export class Page extends Process {
       if (this.#socket) await this.waitForEnd();
     } finally {
       await super[Symbol.asyncDispose]();
-      this.#folder.remove();
     }
   }
 }

@@ -4,7 +4,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { SimulatedBoard } from "./simulated_board.ts";
 import { fill } from "./examples.ts";
 import { guide } from "../helpers/guide.ts";
-import { needs } from "../helpers/machine.ts";
+import { needs } from "../helpers/needs.ts";
 import { type Output, output } from "../helpers/process.ts";
 
 /** What a client does when there is no reading. */
@@ -39,7 +39,7 @@ async function run(client: string, host: string): Promise<Output> {
 for (const { name, codes, stderr } of CLIENTS) {
   Deno.test(
     `the guide's ${name} command prints the reading, and fails without a current one`,
-    needs(name),
+    needs({ commands: [name] }),
     async () => {
       await using board = await SimulatedBoard.start();
       await board.say("21.5");
@@ -58,7 +58,7 @@ for (const { name, codes, stderr } of CLIENTS) {
 
 Deno.test(
   "the guide's commands give up on a board that never answers",
-  needs(...CLIENTS.map(({ name }) => name)),
+  needs({ commands: CLIENTS.map(({ name }) => name) }),
   async () => {
     using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const host = `127.0.0.1:${silent.addr.port}`;

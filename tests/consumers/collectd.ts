@@ -1,11 +1,12 @@
 // collectd on a host named monitor, which reads the boards.
 
-import { assertEquals } from "@std/assert";
 import { copyExample, fill, runCommands, type Values } from "./examples.ts";
 import type { Folder } from "../helpers/files.ts";
 import { guide } from "../helpers/guide.ts";
-import { freePort, get } from "../helpers/network.ts";
+import { ReservedPort } from "../helpers/ports.ts";
+import { get } from "../helpers/network.ts";
 import { Process } from "../helpers/process.ts";
+import { waitFor } from "../helpers/wait.ts";
 
 /** collectd with an example, on a host named monitor. */
 export class Collectd extends Process {
@@ -19,7 +20,7 @@ export class Collectd extends Process {
     example: string,
     { interval = 0.5, values = { ":5000": "" } as Values } = {},
   ): Promise<Collectd> {
-    const port = freePort();
+    const port = new ReservedPort();
     const file = `${folder.path}/datasensor.conf`;
     const copy = await copyExample(folder, example, {
       ...values,
@@ -45,20 +46,23 @@ LoadPlugin logfile
 Include "${file}"
 `,
     );
-    return new Collectd(port, ["-f", "-C", main]);
+    const collectd = new Collectd(port, ["-f", "-C", main]);
+    const ready = () => collectd.waitForMatch(/entering read-loop/);
+    return await collectd.untilReady(ready);
   }
 
-  private constructor(readonly port: number, args: string[]) {
-    super("collectd", args);
+  readonly port: number;
+
+  private constructor(port: ReservedPort, args: string[]) {
+    super("collectd", args, { owned: [port] });
+    this.port = port.number;
   }
 
   /** Waits until it exports these metrics, given without time stamps. */
   async waitForMetrics(...expected: string[]): Promise<void> {
-    let metrics = "";
-    await this.waitFor(async () => {
-      metrics = await this.metrics();
-      return metrics === expected.join("\n");
-    }).catch((error) => assertEquals(metrics, expected.join("\n"), error));
+    const all = expected.join("\n");
+    const what = `collectd to export ${all || "nothing"}`;
+    await waitFor(what, () => this.metrics(), (metrics) => metrics === all);
   }
 
   /** Returns what it exports, without time stamps. */

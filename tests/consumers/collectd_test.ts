@@ -1,13 +1,15 @@
 // collectd reads the board and exports its readings to Prometheus.
 
 import { assertMatch } from "@std/assert";
+import { assertKeepsReading, Fleet, missingAddresses } from "./fleet.ts";
 import { SimulatedBoard } from "./simulated_board.ts";
 import { Collectd } from "./collectd.ts";
 import { listBoards } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
-import { needs } from "../helpers/machine.ts";
-import { freePort } from "../helpers/network.ts";
+import { needs } from "../helpers/needs.ts";
+import { ReservedPort } from "../helpers/ports.ts";
 import { Program } from "../helpers/program.ts";
+import { waitFor } from "../helpers/wait.ts";
 
 const GAUGE = (board: string) =>
   `collectd_curl_gauge{curl="${board}",type="datasensor",instance="monitor"}`;
@@ -44,7 +46,7 @@ for (const [example, flags, first, second, metric, whenStale] of CASES) {
     `${example} with [${flags}] exports the number, ${
       whenStale.length ? "NaN" : "nothing"
     } after a 503, and nothing while the board is down`,
-    needs("collectd"),
+    needs({ commands: ["collectd"] }),
     async () => {
       using folder = await Folder.create();
       await using board = await SimulatedBoard.start(...flags);
@@ -65,12 +67,13 @@ for (const [example, flags, first, second, metric, whenStale] of CASES) {
 
   Deno.test(
     `${example} with [${flags}] reads a second board while the first is down`,
-    needs("collectd"),
+    needs({ commands: ["collectd"] }),
     async () => {
       using folder = await Folder.create();
       await using other = await SimulatedBoard.start(...flags);
       await other.say(first);
-      await listBoards(folder, [`127.0.0.1:${freePort()}`, other.host]);
+      using nobody = new ReservedPort();
+      await listBoards(folder, [`127.0.0.1:${nobody}`, other.host]);
       await using collectd = await Collectd.start(folder, example);
       await collectd.waitForMetrics(`${metric(other.host)} -21.5`);
       await other.say(second);
@@ -82,7 +85,7 @@ for (const [example, flags, first, second, metric, whenStale] of CASES) {
 for (const [example, flags, reading] of CASES) {
   Deno.test(
     `${example} with [${flags}] exports when collectd read the board, not when the sensor measured`,
-    needs("collectd"),
+    needs({ commands: ["collectd"] }),
     async () => {
       using folder = await Folder.create();
       const args = ["--stdin", ...flags];
@@ -91,12 +94,10 @@ for (const [example, flags, reading] of CASES) {
       await program.write(`${reading}\n`);
       await listBoards(folder, [`127.0.0.1:${program.port}`]);
       await using collectd = await Collectd.start(folder, example);
-      let first: number | undefined;
-      await collectd.waitFor(async () => {
-        const [time] = await collectd.times();
-        first ??= time;
-        return first !== undefined && time! > first;
-      });
+      const read = async () => (await collectd.times())[0];
+      const first = (await waitFor("a time stamp", read))!;
+      const isLater = (time?: number) => time !== undefined && time > first;
+      await waitFor(`a time stamp after ${first}`, read, isLater);
     },
   );
 }
@@ -104,15 +105,29 @@ for (const [example, flags, reading] of CASES) {
 for (const example of ["collectd.conf", "collectd_json.conf"]) {
   Deno.test(
     `${example} limits collectd's interval after a failure to 10 s`,
-    needs("collectd"),
+    needs({ commands: ["collectd"] }),
     async () => {
       using folder = await Folder.create();
-      await listBoards(folder, [`127.0.0.1:${freePort()}`]);
+      using nobody = new ReservedPort();
+      await listBoards(folder, [`127.0.0.1:${nobody}`]);
       const options = { interval: 10 };
       await using collectd = await Collectd.start(folder, example, options);
-      const suspended = /Will suspend it .*\n/;
-      await collectd.waitFor(() => suspended.test(collectd.stdout));
-      assertMatch(collectd.stdout, /Will suspend it for 10\.000 seconds/);
+      const [line] = await collectd.waitForMatch(/Will suspend it .*\n/);
+      assertMatch(line, /Will suspend it for 10\.000 seconds/);
     },
   );
 }
+
+Deno.test(
+  "collectd.conf keeps reading 4 live boards of 20",
+  needs({ commands: ["collectd"], missing: [missingAddresses()] }),
+  async () => {
+    using folder = await Folder.create();
+    await using fleet = await Fleet.start();
+    await listBoards(folder, fleet.boards);
+    const asInDebian = { interval: 10 };
+    const example = "collectd.conf";
+    await using collectd = await Collectd.start(folder, example, asInDebian);
+    await assertKeepsReading(() => collectd.metrics(), 20);
+  },
+);

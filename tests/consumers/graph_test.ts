@@ -2,7 +2,7 @@
 
 import { SimulatedBoard } from "./simulated_board.ts";
 import { Page } from "./browser.ts";
-import { missingAddress, needs } from "../helpers/machine.ts";
+import { missingAddress, needs } from "../helpers/needs.ts";
 import { Program } from "../helpers/program.ts";
 
 /** The page on the disk. */
@@ -29,7 +29,7 @@ const LINES =
 
 Deno.test(
   "graph.html shows the reading and its age, and says if it is stale or the board is down",
-  needs("chromium"),
+  needs({ commands: ["chromium"] }),
   async () => {
     await using board = await SimulatedBoard.start("--cors");
     await board.say("21.5");
@@ -58,7 +58,7 @@ Deno.test(
 
 Deno.test(
   "graph.html draws a line for each number in an object, on a phone too",
-  needs("chromium"),
+  needs({ commands: ["chromium"] }),
   async () => {
     await using board = await SimulatedBoard.start("--cors", "--json");
     await board.say('{"model":"Acurite-Tower","t":-21.5,"attic":{"t":20}}');
@@ -85,7 +85,7 @@ Deno.test(
 
 Deno.test(
   "graph.html computes the age from the board's clock",
-  needs("chromium"),
+  needs({ commands: ["chromium"] }),
   async () => {
     const headers = {
       "access-control-allow-origin": "*",
@@ -133,7 +133,7 @@ function roomReading(count: number): string {
 
 Deno.test(
   "graph.html draws five minutes, as in README's picture (GRAPH_PNG=.board/graph.png draws it)",
-  needs("chromium"),
+  needs({ commands: ["chromium"] }),
   async () => {
     const now = Date.now();
     const headers = {
@@ -182,7 +182,7 @@ const TYPED: [typed: string, url?: string][] = [
 
 Deno.test(
   "graph.html reads the URL that is typed or pasted, or says which one it tried",
-  needs("chromium", missingAddress("::1")),
+  needs({ commands: ["chromium"], missing: [missingAddress("::1")] }),
   async () => {
     await using program = await Program.start(["--cors", "--host", "::"]);
     await using page = await Page.open(FILE);

@@ -5,7 +5,7 @@ import { assertEquals } from "@std/assert";
 import { SimulatedBoard } from "./simulated_board.ts";
 import { fill } from "./examples.ts";
 import { guide } from "../helpers/guide.ts";
-import { missingPythonModule, needs } from "../helpers/machine.ts";
+import { missingPythonModule, needs } from "../helpers/needs.ts";
 import { get } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
 import { KEYS } from "./radio.ts";
@@ -50,10 +50,12 @@ for (const [lines, flags, values, reading, shown] of CASES) {
     `the guide's ${
       lines === NUMBER ? "sensor" : "value"
     } for Home Assistant with [${flags}] shows ${shown} of ${reading}, and nothing without a current one`,
-    needs(
-      missingPythonModule("jinja2", "python3-jinja2"),
-      missingPythonModule("yaml", "python3-yaml"),
-    ),
+    needs({
+      missing: [
+        missingPythonModule("jinja2", "python3-jinja2"),
+        missingPythonModule("yaml", "python3-yaml"),
+      ],
+    }),
     async () => {
       await using board = await SimulatedBoard.start(...flags);
       const read = async () => await (await get(board.program.url)).text();

@@ -3,26 +3,29 @@
 import { copyExample, fill, listBoards } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
 import { guide } from "../helpers/guide.ts";
-import { freePort } from "../helpers/network.ts";
+import { ReservedPort } from "../helpers/ports.ts";
 import { Process } from "../helpers/process.ts";
+import { waitFor } from "../helpers/wait.ts";
 
 /** The broker. */
 export class Broker extends Process {
   static async start(): Promise<Broker> {
-    const broker = new Broker(freePort());
-    await broker.waitFor(() => broker.stderr.includes(" running"));
-    return broker;
+    const broker = new Broker(new ReservedPort());
+    return await broker.untilReady(() => broker.waitForMatch(/ running/));
   }
 
-  private constructor(readonly port: number) {
-    super(...unbuffered("mosquitto", "-p", `${port}`));
+  readonly port: number;
+
+  private constructor(port: ReservedPort) {
+    super(...unbuffered("mosquitto", "-p", `${port}`), { owned: [port] });
+    this.port = port.number;
   }
 
   /** Subscribes to all topics. */
   async subscribe(): Promise<Subscriber> {
     const subscriber = new Subscriber(this.port);
-    await subscriber.waitFor(() => subscriber.stdout.includes(" SUBACK"));
-    return subscriber;
+    const ready = () => subscriber.waitForMatch(/ SUBACK/);
+    return await subscriber.untilReady(ready);
   }
 }
 
@@ -46,8 +49,6 @@ function unbuffered(...command: string[]): [string, string[]] {
 
 /** The loops, with pauses that they log. */
 export class Loop extends Process {
-  readonly #folder: Folder;
-
   static async start(
     broker: Broker,
     boards: string[],
@@ -72,20 +73,14 @@ export class Loop extends Process {
 
   private constructor(folder: Folder, command: string) {
     const env = { PATH: `${folder.path}:${Deno.env.get("PATH")}` };
-    const options = { cwd: folder.path, env, killGroup: true };
+    const options = { cwd: folder.path, env, killGroup: true, owned: [folder] };
     super("sh", ["-c", `exec ${command}`], options); // signals reach it
-    this.#folder = folder;
   }
 
   /** Waits until the loop has run once more. */
   async goRound(): Promise<void> {
     const pauses = () => this.stdout.split("\n").length;
     const after = pauses() + 1;
-    await this.waitFor(() => pauses() >= after);
-  }
-
-  override async [Symbol.asyncDispose](): Promise<void> {
-    await super[Symbol.asyncDispose]();
-    this.#folder.remove();
+    await waitFor(`pause ${after}`, pauses, (count) => count >= after);
   }
 }

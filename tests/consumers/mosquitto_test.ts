@@ -1,11 +1,13 @@
 // A shell loop publishes readings to Mosquitto, an MQTT broker.
 
 import { assertEquals, assertMatch } from "@std/assert";
+import { assertKeepsReading, Fleet, missingAddresses } from "./fleet.ts";
 import { SimulatedBoard } from "./simulated_board.ts";
 import { Broker, Loop } from "./mosquitto.ts";
-import { needs } from "../helpers/machine.ts";
-import { freePort } from "../helpers/network.ts";
+import { needs } from "../helpers/needs.ts";
+import { ReservedPort } from "../helpers/ports.ts";
 import { output } from "../helpers/process.ts";
+import { waitFor } from "../helpers/wait.ts";
 
 async function publish(broker: Broker, topic: string): Promise<void> {
   const args = ["-h", "127.0.0.1", "-p", `${broker.port}`, "-t", topic, "-n"];
@@ -16,7 +18,7 @@ const COMMANDS = ["mosquitto", "mosquitto_pub", "curl", "stdbuf"];
 
 Deno.test(
   "mosquitto.sh publishes the reading, and nothing without a current one",
-  needs(...COMMANDS),
+  needs({ commands: COMMANDS }),
   async () => {
     await using broker = await Broker.start();
     await using subscriber = await broker.subscribe();
@@ -26,14 +28,16 @@ Deno.test(
     await using board = await SimulatedBoard.start();
     await board.say("21.5");
     await using loop = await Loop.start(broker, [board.host]);
-    await loop.waitFor(() => subscriber.messages.length >= 2);
+    const messages = () => subscriber.messages;
+    await waitFor("two messages", messages, ({ length }) => length >= 2);
     assertEquals(loop.stderr, "");
     await board.becomeStale();
-    await loop.waitFor(() => loop.stderr !== "");
+    await waitFor("an error of the loop", () => loop.stderr);
     await board.say("22");
-    await loop.waitFor(() => subscriber.messages.at(-1)!.endsWith(' "22"'));
+    const isNew = (messages: string[]) => messages.at(-1)!.endsWith(' "22"');
+    await waitFor('the message "22"', messages, isNew);
     await board.goDown();
-    await loop.waitFor(() => loop.stderr.includes("curl: (7)"));
+    await loop.waitForMatch(/curl: \(7\)/);
     await loop.goRound();
     await silentLoop.goRound();
 
@@ -44,15 +48,16 @@ Deno.test(
     );
     await using late = await broker.subscribe();
     await publish(broker, "late/datasensor");
-    await late.waitFor(() => late.messages.length > 0);
+    const isThere = ({ length }: string[]) => length > 0;
+    await waitFor("a message", () => late.messages, isThere);
     assertEquals(late.messages, ["late/datasensor (null)"]);
 
     // curl writes a message in pieces: wait until they are complete
     const stale = "(curl: \\(22\\) .* error: 503\n)+";
     const down = "(curl: \\(7\\) Failed to connect .*\n)+";
-    await loop.waitFor(() => RegExp(`^${stale}${down}$`).test(loop.stderr));
+    await loop.waitForMatch(RegExp(`^${stale}${down}$`));
     const timeout = /^curl: \(28\) Operation timed out after 5.*\n/;
-    await silentLoop.waitFor(() => timeout.test(silentLoop.stderr));
+    await silentLoop.waitForMatch(timeout);
     assertMatch(loop.stdout, /^(sleep 5\n)+$/);
   },
 );
@@ -60,17 +65,28 @@ Deno.test(
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   Deno.test(
     `mosquitto.sh stops reading all boards on ${signal}`,
-    needs(...COMMANDS),
+    needs({ commands: COMMANDS }),
     async () => {
       await using broker = await Broker.start();
       const hosts = ["127.0.0.1", "localhost"];
-      const nobody = freePort();
+      using nobody = new ReservedPort();
       const boards = hosts.map((host) => `${host}:${nobody}`);
       await using loop = await Loop.start(broker, boards);
       // A loop that has only just been started might not be stopped
-      const isRead = (host: string) => loop.stderr.includes(`to ${host} `);
-      await loop.waitFor(() => hosts.every(isRead));
+      for (const host of hosts) await loop.waitForMatch(RegExp(`to ${host} `));
       await loop.stop(signal); // waits until nothing can print any more
     },
   );
 }
+
+Deno.test(
+  "mosquitto.sh keeps reading 4 live boards of 20",
+  needs({ commands: COMMANDS, missing: [missingAddresses()] }),
+  async () => {
+    await using fleet = await Fleet.start();
+    await using broker = await Broker.start();
+    await using subscriber = await broker.subscribe();
+    await using _loop = await Loop.start(broker, fleet.boards, 5);
+    await assertKeepsReading(() => subscriber.stdout, 20);
+  },
+);

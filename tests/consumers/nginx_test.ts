@@ -10,10 +10,12 @@ import { SimulatedBoard } from "./simulated_board.ts";
 import { copyExample, fill, listBoards } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
 import { guide } from "../helpers/guide.ts";
-import { missingAddress, missingCommand, needs } from "../helpers/machine.ts";
-import { freePort, get } from "../helpers/network.ts";
+import { missingAddress, missingCommand, needs } from "../helpers/needs.ts";
+import { ReservedPort } from "../helpers/ports.ts";
+import { get } from "../helpers/network.ts";
 import { type Output, output, Process } from "../helpers/process.ts";
 import { missingTerminal, onTerminal } from "../helpers/terminal.ts";
+import { waitFor } from "../helpers/wait.ts";
 
 const PASSWORD = "correct horse";
 
@@ -22,7 +24,7 @@ class Nginx extends Process {
   static async start(folder: Folder, board: SimulatedBoard): Promise<Nginx> {
     await Deno.chmod(folder.path, 0o755); // nginx reads as www-data
     await createCredentials(folder);
-    const port = freePort();
+    const port = new ReservedPort();
     const file = await copyExample(folder, "nginx.conf", {
       " 443 ": ` 127.0.0.1:${port} `,
       ":443 ": `:${port} `,
@@ -48,17 +50,23 @@ http {
 `,
     );
     const nginx = new Nginx(folder, port, main);
-    await nginx.waitFor(async () => (await nginx.curl("")).code !== 7);
-    return nginx;
+    // Only it has the test's certificate, which curl verifies
+    const ask = async () => Object.values(await nginx.curl()).join(" ");
+    const what = "nginx to ask for a password (401)";
+    const ready = () => waitFor(what, ask, (answer) => / 401 /.test(answer));
+    return await nginx.untilReady(ready);
   }
+
+  readonly port: number;
 
   private constructor(
     readonly folder: Folder,
-    readonly port: number,
+    port: ReservedPort,
     main: string,
   ) {
     const args = ["-p", folder.path, "-c", main, "-e", "stderr"];
-    super("nginx", args, { killGroup: true });
+    super("nginx", args, { killGroup: true, owned: [port] });
+    this.port = port.number;
   }
 
   /** Fetches with a client as strict about certificates as a browser. */
@@ -78,7 +86,7 @@ http {
       " %{http_code}",
       "--cacert",
       `${this.folder.path}/datasensor.crt`,
-      ...args.filter((arg) => arg !== ""),
+      ...args,
       `https://localhost:${this.port}/datasensor`,
     ]);
   }
@@ -129,8 +137,10 @@ async function typePassword(
 ): Promise<string> {
   await using terminal = new Process(...onTerminal(["sh", "-ec", commands]));
   for (let count = 1; count <= times; count++) {
-    await terminal.waitFor(() =>
-      terminal.stdout.match(/password.*?:/gi)?.length === count
+    await waitFor(
+      `request ${count} for a password`,
+      () => terminal.stdout,
+      (shown) => shown.match(/password.*?:/gi)?.length === count,
     );
     await terminal.write(`${password}\n`);
   }
@@ -144,7 +154,7 @@ const missingNginx = missingCommand("nginx", "openssl", "curl") ??
 
 Deno.test(
   "nginx.conf serves the reading over HTTPS to clients with the password, and errors without a current one",
-  needs(missingNginx, missingAddress("127.0.0.2")),
+  needs({ missing: [missingNginx, missingAddress("127.0.0.2")] }),
   async () => {
     using folder = await Folder.create();
     await using board = await SimulatedBoard.start("--host", "127.0.0.1");
@@ -165,7 +175,8 @@ Deno.test(
     assertEquals(elsewhere.stdout, '"21.5" 200');
     const log = `${folder.path}/access.log`;
     const logged = /^127\.0\.0\.2 - reader .* 200 /m;
-    await nginx.waitFor(async () => logged.test(await Deno.readTextFile(log)));
+    const readLog = () => Deno.readTextFile(log);
+    await waitFor(`${logged} in the log`, readLog, (text) => logged.test(text));
     const { client, status } = (await board.requests()).at(-1)!;
     assertEquals([client, status], ["127.0.0.1", "200"]);
 
@@ -181,7 +192,10 @@ Deno.test(
 
 Deno.test(
   "collectd and blackbox_exporter read the board through nginx, with the password and the certificate",
-  needs(missingNginx, "collectd", missingBlackboxExporter()),
+  needs({
+    commands: ["collectd"],
+    missing: [missingNginx, missingBlackboxExporter()],
+  }),
   async () => {
     using folder = await Folder.create();
     const flags = ["--host", "127.0.0.1", "--json"];
@@ -205,9 +219,8 @@ Deno.test(
         "/etc/collectd/datasensor.crt": certificate,
       };
       await using collectd = await Collectd.start(folder, example, { values });
-      await collectd.waitFor(async () =>
-        (await collectd.metrics()).endsWith("} 21.5")
-      );
+      const isRead = (metrics: string) => metrics.endsWith("} 21.5");
+      await waitFor("a metric of 21.5", () => collectd.metrics(), isRead);
     }
     await using exporter = await BlackboxExporter.start(folder, {
       values: {

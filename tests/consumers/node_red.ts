@@ -4,12 +4,12 @@ import { assertEquals } from "@std/assert";
 import { copyExample, fill, listBoards } from "./examples.ts";
 import type { Folder } from "../helpers/files.ts";
 import { guide } from "../helpers/guide.ts";
-import { freePort, get } from "../helpers/network.ts";
+import { get } from "../helpers/network.ts";
 import { Process } from "../helpers/process.ts";
 
-/** Node-RED with the flow, and an empty user folder. */
+/** Node-RED with the flow, and an empty user folder. It has shown that it runs the flow. */
 export class NodeRed extends Process {
-  readonly origin: string;
+  #origin = "";
 
   static async start(folder: Folder, ...boards: string[]): Promise<NodeRed> {
     await listBoards(folder, boards);
@@ -17,14 +17,18 @@ export class NodeRed extends Process {
     const command = fill(guide.block(".board/consumers/node-red.json"), {
       ".board/consumers/node-red.json": flow,
     });
-    return new NodeRed(folder, command.trim(), freePort());
+    const nodeRed = new NodeRed(folder, command.trim());
+    return await nodeRed.untilReady(async () => {
+      const running = /Server now running at (http:\S+?)\/\n/;
+      nodeRed.#origin = (await nodeRed.waitForMatch(running))[1]!;
+      await nodeRed.waitForMatch(/Started flows/);
+    });
   }
 
-  private constructor(folder: Folder, command: string, port: number) {
-    const flags = `--no-telemetry --userDir ${folder.path} --port ${port}`;
+  private constructor(folder: Folder, command: string) {
+    const flags = `--no-telemetry --userDir ${folder.path} --port 0`;
     const options = { cwd: folder.path, killGroup: true };
     super("sh", ["-c", `${command} ${flags}`], options);
-    this.origin = `http://127.0.0.1:${port}`;
   }
 
   /** What the debug node has shown. */
@@ -35,7 +39,7 @@ export class NodeRed extends Process {
 
   /** Runs the flow, as a click on the inject node does. */
   async inject(): Promise<void> {
-    const url = `${this.origin}/inject/datasensor-every-5-s`;
+    const url = `${this.#origin}/inject/datasensor-every-5-s`;
     const response = await get(url, { method: "POST" });
     assertEquals(await response.text(), "OK");
   }

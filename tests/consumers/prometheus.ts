@@ -1,11 +1,11 @@
 // Prometheus with the example.
 
-import { assertEquals } from "@std/assert";
 import { copyExample, fill, runCommands, type Values } from "./examples.ts";
 import type { Folder } from "../helpers/files.ts";
 import { guide } from "../helpers/guide.ts";
-import { freePort, get } from "../helpers/network.ts";
+import { get } from "../helpers/network.ts";
 import { Process } from "../helpers/process.ts";
+import { waitFor } from "../helpers/wait.ts";
 
 /** An element of a result of Prometheus. */
 interface Sample {
@@ -20,7 +20,7 @@ interface Series {
 
 /** Prometheus with the example. */
 export class Prometheus extends Process {
-  readonly #origin: string;
+  #origin = "";
 
   /**
    * Starts it for the boards that are listed in a folder.
@@ -56,18 +56,21 @@ export class Prometheus extends Process {
       `global: {scrape_interval: ${interval}, evaluation_interval: ${evaluation}}\n`;
     const example = await Deno.readTextFile(path);
     await Deno.writeTextFile(path, global + example);
-    const prometheus = new Prometheus(folder, path, freePort());
-    await prometheus.waitFor(() => prometheus.stderr.includes("is ready"));
-    return prometheus;
+    const prometheus = new Prometheus(folder, path);
+    return await prometheus.untilReady(async () => {
+      const listening = /"Listening on" address=(\S+)/;
+      const [, address] = await prometheus.waitForMatch(listening);
+      prometheus.#origin = `http://${address}`;
+      await prometheus.waitForMatch(/is ready/);
+    });
   }
 
-  private constructor(folder: Folder, path: string, port: number) {
+  private constructor(folder: Folder, path: string) {
     super("prometheus", [
       `--config.file=${path}`,
       `--storage.tsdb.path=${folder.path}/data`,
-      `--web.listen-address=127.0.0.1:${port}`,
+      "--web.listen-address=127.0.0.1:0",
     ]);
-    this.#origin = `http://127.0.0.1:${port}`;
   }
 
   /** Evaluates an expression. */
@@ -97,11 +100,12 @@ export class Prometheus extends Process {
     value: number | undefined,
     limit?: number,
   ): Promise<void> {
-    let last: number | undefined;
-    await this.waitFor(async () => {
+    const read = async () => {
       const [sample] = await this.evaluate(query);
-      last = sample && Number(sample.value[1]);
-      return Object.is(last, value);
-    }, limit).catch((error) => assertEquals(last, value, `${query}: ${error}`));
+      return { value: sample && Number(sample.value[1]) };
+    };
+    const isExpected = (last: { value?: number }) =>
+      Object.is(last.value, value);
+    await waitFor(`${query} to be ${value}`, read, isExpected, { limit });
   }
 }

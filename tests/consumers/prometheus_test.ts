@@ -12,15 +12,15 @@ import { copyExample, listBoards } from "./examples.ts";
 import { Prometheus } from "./prometheus.ts";
 import { Folder } from "../helpers/files.ts";
 import { guide } from "../helpers/guide.ts";
-import { needs } from "../helpers/machine.ts";
-import { freePort } from "../helpers/network.ts";
+import { needs } from "../helpers/needs.ts";
+import { ReservedPort } from "../helpers/ports.ts";
 import { output } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
 import { KEYS } from "./radio.ts";
 
 Deno.test(
   "blackbox_exporter.yml probes the board over IPv4, and fails without a current reading",
-  needs(missingBlackboxExporter()),
+  needs({ missing: [missingBlackboxExporter()] }),
   async () => {
     using folder = await Folder.create();
     await using board = await SimulatedBoard.start();
@@ -45,7 +45,10 @@ Deno.test(
 
 Deno.test(
   "prometheus.yml records the readings of two boards and their age, and alerts without a current one",
-  needs(missingBlackboxExporter(), "collectd", "prometheus"),
+  needs({
+    commands: ["collectd", "prometheus"],
+    missing: [missingBlackboxExporter()],
+  }),
   async () => {
     using folder = await Folder.create();
     await using board = await SimulatedBoard.start();
@@ -54,11 +57,11 @@ Deno.test(
     await other.say("7");
     await listBoards(folder, [board.host, other.host]);
     await using collectd = await Collectd.start(folder, "collectd.conf");
-    const port = freePort();
+    using port = new ReservedPort();
     await using prometheus = await Prometheus.start(
       folder,
       collectd.port,
-      port,
+      port.number,
     );
     const fires = (alert: string, label: string) =>
       `ALERTS{alertname="Datasensor${alert}",alertstate="firing",${label}}`;
@@ -78,7 +81,8 @@ Deno.test(
     const exporterDown = fires("BlackboxExporterDown", 'job="datasensor"');
     await prometheus.waitForValue(exporterDown, 1); // not started yet
     await prometheus.waitForValue(first.missing, undefined);
-    await using _exporter = await BlackboxExporter.start(folder, { port });
+    const options = { port: port.number };
+    await using _exporter = await BlackboxExporter.start(folder, options);
     await prometheus.waitForValue(exporterDown, undefined);
     await prometheus.waitForValue(second.missing, undefined);
     await prometheus.waitForValue(collectdDown, undefined);
@@ -106,7 +110,7 @@ Deno.test(
 
 Deno.test(
   "datasensor_rules.yml records the age at the last scrape, 1 s too small to 2 s too large, with Debian's interval of 15 s",
-  needs(missingBlackboxExporter(), "prometheus"),
+  needs({ commands: ["prometheus"], missing: [missingBlackboxExporter()] }),
   async () => {
     using folder = await Folder.create();
     const options = { hasInput: true };
@@ -125,15 +129,14 @@ Deno.test(
     const timer = setInterval(write, 1000, boards[1]!);
     try {
       await listBoards(folder, boards.map(({ host }) => host));
-      const port = freePort();
-      await using _exporter = await BlackboxExporter.start(folder, { port });
-      const noCollectd = freePort();
+      await using exporter = await BlackboxExporter.start(folder);
+      using noCollectd = new ReservedPort();
       // Each second, to see the rule at any time between two scrapes
       const intervals = { interval: "15s", evaluation: "1s" };
       await using prometheus = await Prometheus.start(
         folder,
-        noCollectd,
-        port,
+        noCollectd.number,
+        exporter.port,
         intervals,
       );
       for (const { host, readings } of boards) {
@@ -160,7 +163,7 @@ Deno.test(
 
 Deno.test(
   "collectd_json.conf and prometheus.yml provide a value of one radio sensor, as the guide says",
-  needs("collectd", "prometheus"),
+  needs({ commands: ["collectd", "prometheus"] }),
   async () => {
     using folder = await Folder.create();
     await using board = await SimulatedBoard.start("--json");
@@ -172,10 +175,11 @@ Deno.test(
     const options = { values };
     const example = "collectd_json.conf";
     await using collectd = await Collectd.start(folder, example, options);
+    using noExporter = new ReservedPort();
     await using prometheus = await Prometheus.start(
       folder,
       collectd.port,
-      freePort(),
+      noExporter.number,
     );
     const series = `collectd_curl_json_temperature{${label},instance="`;
     await prometheus.waitForValue(`${series}${board.host}"}`, -21.5);
@@ -188,12 +192,16 @@ async function promtool(...args: string[]): Promise<void> {
   assertEquals(code, 0, stdout + stderr);
 }
 
-Deno.test("prometheus.yml is valid", needs("promtool"), async () => {
-  using folder = await Folder.create();
-  await copyExample(folder, "datasensor_rules.yml", {});
-  const path = await copyExample(folder, "prometheus.yml", {});
-  await promtool("check", "config", path);
-});
+Deno.test(
+  "prometheus.yml is valid",
+  needs({ commands: ["promtool"] }),
+  async () => {
+    using folder = await Folder.create();
+    await copyExample(folder, "datasensor_rules.yml", {});
+    const path = await copyExample(folder, "prometheus.yml", {});
+    await promtool("check", "config", path);
+  },
+);
 
 /** Returns an alert, as promtool expects it. */
 const alertOf = (labels: string, summary: string) =>
@@ -318,7 +326,7 @@ ${
 
 Deno.test(
   "datasensor_rules.yml records the age of a reading and alerts if it is missing or not collected, ignoring other jobs",
-  needs("promtool"),
+  needs({ commands: ["promtool"] }),
   async () => {
     using folder = await Folder.create();
     await copyExample(folder, "datasensor_rules.yml", {});

@@ -5,6 +5,7 @@ import { Folder } from "../helpers/files.ts";
 import { get } from "../helpers/network.ts";
 import { output, Process } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
+import { waitFor } from "../helpers/wait.ts";
 
 /** The program with a sensor that can die. */
 export class SimulatedBoard implements AsyncDisposable {
@@ -22,7 +23,7 @@ export class SimulatedBoard implements AsyncDisposable {
     const wrap = ["sh", "-c", 'exec "$@" <>"$0"', fifo];
     const flags = ["--stdin", "--max-age", "1", ...args];
     const program = stack.use(await Program.start(flags, { wrap }));
-    stack.move(); // the board disposes of it
+    stack.move(); // the board disposes of both
     return new SimulatedBoard(program, folder, args.includes("--json"));
   }
 
@@ -56,11 +57,12 @@ export class SimulatedBoard implements AsyncDisposable {
   /** Kills the sensor, and waits until the board answers 503. */
   async becomeStale(): Promise<void> {
     await this.#sensor?.[Symbol.asyncDispose]();
-    await this.program.waitFor(async () => {
+    const ask = async () => {
       const response = await get(this.program.url);
       await response.body?.cancel();
-      return response.status === 503;
-    });
+      return response.status;
+    };
+    await waitFor("the board to answer 503", ask, (status) => status === 503);
   }
 
   /** Returns all requests that were answered so far, as logged. */
@@ -70,11 +72,11 @@ export class SimulatedBoard implements AsyncDisposable {
     await (await get(program.url + marker)).body?.cancel();
     const find = () =>
       program.requests.findIndex(({ request }) => request.endsWith(marker));
-    await program.waitFor(() => find() >= 0);
+    await waitFor(`${marker} in the log`, find, (index) => index >= 0);
     return program.requests.slice(0, find());
   }
 
-  /** Stops the program, so that connections are refused. */
+  /** Stops the program, so that connections are refused: its port stays its own. */
   async goDown(): Promise<void> {
     await this.program.stop();
   }

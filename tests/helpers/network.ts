@@ -1,6 +1,6 @@
 // Sends requests over raw sockets, to do what no HTTP client would.
 
-import { BUSY_DEADLINE_MS, waitFor, within } from "./wait.ts";
+import { DEADLINE_MS, SHOWN_LENGTH, waitFor, within } from "./wait.ts";
 
 export const HALF_HEADER = "GET /datasensor HTTP/1.1\r\nHost: board\r\n";
 
@@ -26,15 +26,9 @@ export function get(
   options?: RequestInit & { client?: Deno.HttpClient },
 ): Promise<Response> {
   return fetch(url, {
-    signal: AbortSignal.timeout(BUSY_DEADLINE_MS),
+    signal: AbortSignal.timeout(DEADLINE_MS),
     ...options,
   });
-}
-
-/** Finds a free port, for a program that does not report which one it uses. */
-export function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 /** Sends all of the data. */
@@ -60,7 +54,7 @@ export async function receive(
   const decoder = new TextDecoder();
   const buffer = new Uint8Array(64 * 1024);
   let response = "";
-  const explain = () => `nothing after "${response.slice(-2000)}"`;
+  const explain = () => `more than "${response.slice(-SHOWN_LENGTH)}"`;
   while (!until(response)) {
     const count = await within(connection.read(buffer), explain);
     if (count === null) break;
@@ -98,7 +92,9 @@ export async function getMany(
   }
 }
 
+/** Waits until nobody accepts connections at a port. */
 export async function waitUntilClosed(port: number): Promise<void> {
   const connect = () => exchange(port, "", () => true);
-  await waitFor(() => connect().then(() => false, () => true));
+  const isClosed = () => connect().then(() => false, () => true);
+  await waitFor(`port ${port} to refuse connections`, isClosed);
 }

@@ -1,12 +1,35 @@
 // Runs commands and ends them.
 
-import { DEADLINE_MS, delay, waitFor, within } from "./wait.ts";
+import {
+  DEADLINE_MS,
+  delay,
+  type Participant,
+  participants,
+  SHOWN_LENGTH,
+  waitFor,
+  within,
+} from "./wait.ts";
 
 /** How long a command may take, in case one that should exit keeps running. */
 const COMMAND_DEADLINE_MS = 120_000;
 
 /** How a command ended, and what it printed. */
 export type Output = Awaited<ReturnType<typeof output>>;
+
+/** A variable that names a proxy, or what needs none. */
+const PROXY_VARIABLE = /^(all|ftp|https?|no|wss?)_proxy$/i;
+
+const ENVIRONMENT = Object.entries(Deno.env.toObject());
+
+/** The user's proxies, which only programs that download something get. */
+export const PROXIES = Object.fromEntries(
+  ENVIRONMENT.filter(([name]) => PROXY_VARIABLE.test(name)),
+);
+
+/** The rest of the environment, which all programs get. */
+const INHERITED = Object.fromEntries(
+  ENVIRONMENT.filter(([name]) => !PROXY_VARIABLE.test(name)),
+);
 
 export interface ProcessOptions {
   cwd?: string;
@@ -15,6 +38,8 @@ export interface ProcessOptions {
   killGroup?: boolean;
   /** Whether {@linkcode Process.write} feeds its input, otherwise empty. */
   hasInput?: boolean;
+  /** What only it uses, which is disposed of once it has ended. */
+  owned?: Disposable[];
 }
 
 /** Runs a command until it exits, or kills it. */
@@ -30,49 +55,84 @@ export async function output(
   return { code, signal, stdout, stderr };
 }
 
-export class Process implements AsyncDisposable {
+export class Process implements AsyncDisposable, Participant {
   /** What it has printed so far. */
   stdout = "";
   stderr = "";
-  /** How long to pause after each chunk of output; Infinity stops reading. */
-  readDelayMs = 0;
   /** Resolves when it has ended, even if some of its output is unread. */
   readonly ended: Promise<Deno.CommandStatus>;
   readonly pid: number;
+  readonly #name: string;
   readonly #child: Deno.ChildProcess;
   readonly #killGroup: boolean;
   readonly #input: WritableStreamDefaultWriter<Uint8Array> | undefined;
   readonly #done: Promise<Deno.CommandStatus>; // and all its output is read
+  readonly #owned = new DisposableStack();
   #status: Deno.CommandStatus | undefined; // when it is done
+  #hasEnded = false;
+  #mayEnd = false; // as a test has told it to, or waits for that
+  #pause: PromiseWithResolvers<void> | undefined; // while nobody reads its output
+  #readDelayMs = 0; // after each chunk of output
 
   constructor(command: string, args: string[], options: ProcessOptions = {}) {
-    const { cwd, env, killGroup = false, hasInput = false } = options;
+    const { cwd, env, killGroup = false, hasInput = false, owned } = options;
+    for (const it of owned ?? []) this.#owned.use(it);
+    this.#name = [command, ...args].join(" ").replace(/\s+/g, " ");
     this.#killGroup = killGroup;
-    this.#child = new Deno.Command(command, {
-      args,
-      cwd,
-      // Tests read what it prints: in English, without colors
-      env: { LC_ALL: "C.UTF-8", NO_COLOR: "1", ...env },
-      detached: killGroup, // starts a process group
-      stdin: hasInput ? "piped" : "null",
-      stdout: "piped",
-      stderr: "piped",
-    }).spawn();
+    try {
+      this.#child = new Deno.Command(command, {
+        args,
+        cwd,
+        clearEnv: true,
+        // Tests read what it prints: in English, without colors
+        env: { ...INHERITED, LC_ALL: "C.UTF-8", NO_COLOR: "1", ...env },
+        detached: killGroup, // starts a process group
+        stdin: hasInput ? "piped" : "null",
+        stdout: "piped",
+        stderr: "piped",
+      }).spawn();
+    } catch (error) {
+      this.#owned.dispose();
+      throw error;
+    }
     this.#input = hasInput ? this.#child.stdin.getWriter() : undefined;
     this.pid = this.#child.pid;
     this.ended = this.#child.status;
+    this.ended.then(() => this.#hasEnded = true);
     const readAll = [this.#read("stdout"), this.#read("stderr")];
     this.#done = Promise.all(readAll).then(() => this.ended);
     this.#done.then((status) => this.#status = status);
+    participants.add(this);
+  }
+
+  /** Returns it once it is ready, or disposes of it if that fails. */
+  async untilReady(ready: () => Promise<unknown>): Promise<this> {
+    await using stack = new AsyncDisposableStack();
+    stack.use(this);
+    await ready();
+    stack.move(); // the caller disposes of it
+    return this;
   }
 
   async #read(name: "stdout" | "stderr"): Promise<void> {
     const stream = this.#child[name].pipeThrough(new TextDecoderStream());
     for await (const text of stream) {
       this[name] += text;
-      // In steps, because a test may shorten the delay meanwhile
-      for (let ms = 0; ms < this.readDelayMs; ms += 5) await delay(5);
+      await this.#pause?.promise;
+      if (this.#readDelayMs > 0) await delay(this.#readDelayMs);
     }
+  }
+
+  /** Stops reading its output, as a terminal does after Ctrl+S. */
+  pauseReading(): void {
+    this.#pause ??= Promise.withResolvers();
+  }
+
+  /** Reads its output again, with a delay after each chunk, in ms. */
+  resumeReading(delayMs = 0): void {
+    this.#readDelayMs = delayMs;
+    this.#pause?.resolve();
+    this.#pause = undefined;
   }
 
   async write(text: string): Promise<void> {
@@ -83,52 +143,63 @@ export class Process implements AsyncDisposable {
     await this.#input?.close();
   }
 
-  /**
-   * Waits for a condition, up to a limit in ms. If it ends first, the error shows its
-   * output.
-   */
-  async waitFor(
-    condition: () => boolean | Promise<boolean>,
-    limit = DEADLINE_MS,
-  ): Promise<void> {
-    await waitFor(
-      async () => {
-        // Read first: once it has ended, the condition sees all of its output
-        const status = this.#status;
-        if (await condition()) return true;
-        if (status === undefined) return false;
-        throw new Error(`Ended with ${status.code}: ${this.#printed()}`);
-      },
-      () => this.#printed(),
-      limit,
-    );
+  get failure(): string | undefined {
+    if (!this.#status || this.#mayEnd) return undefined;
+    return `"${this.#shortName}" has ended with ${this.#status.code}`;
   }
 
-  #printed(): string {
-    return this.stdout.slice(-2000) + this.stderr.slice(-2000);
+  get #shortName(): string {
+    const name = this.#name;
+    return name.length > 100 ? `${name.slice(0, 100)}…` : name;
+  }
+
+  describe(): string {
+    const state = this.#status ? `ended with ${this.#status.code}` : "runs";
+    const streams = (["stdout", "stderr"] as const).map((stream) =>
+      this[stream] && `\n${stream}: ${this[stream].slice(-SHOWN_LENGTH)}`
+    );
+    const printed = streams.join("") || " and has printed nothing";
+    return `"${this.#shortName}" ${state}${printed}`;
+  }
+
+  /** Waits until its output matches a pattern, and returns the match. */
+  async waitForMatch(
+    pattern: RegExp,
+    limit = DEADLINE_MS,
+  ): Promise<RegExpMatchArray> {
+    const find = () => this.stdout.match(pattern) ?? this.stderr.match(pattern);
+    const what = `${pattern} in the output of "${this.#shortName}"`;
+    return (await waitFor(what, () => find() ?? undefined, Boolean, {
+      limit,
+    }))!;
   }
 
   kill(signal: Deno.Signal): void {
-    this.#child.kill(signal);
+    this.#mayEnd = true;
+    this.#child.kill(signal); // throws if it has ended
   }
 
   /** Waits until it ends, up to a limit in ms, and reads all its output. */
   async waitForEnd(limit = DEADLINE_MS): Promise<Deno.CommandStatus> {
-    const explain = () => `still running: ${this.#printed()}`;
-    await within(this.ended, explain, limit);
-    this.readDelayMs = 0;
-    return await within(this.#done, () => "the output stays open");
+    this.#mayEnd = true;
+    const name = this.#shortName;
+    await within(this.ended, () => `the end of "${name}"`, limit);
+    this.resumeReading();
+    const closed = () => `the end of the output of "${name}", which has ended`;
+    return await within(this.#done, closed);
   }
 
   /** Sends a signal, and waits until it ends. */
-  async stop(signal: Deno.Signal = "SIGTERM", limit?: number) {
+  async stop(signal: Deno.Signal = "SIGTERM") {
     this.kill(signal);
-    return await this.waitForEnd(limit);
+    return await this.waitForEnd();
   }
 
-  /** Sends a signal, to it or its child, every 20 ms until it ends. */
-  async signalUntilExit(signal: Deno.Signal, pid = this.pid) {
-    const timer = setInterval(() => sendSignal(pid, signal), 20);
+  /** Does something that may end it, such as to send a signal, every 20 ms until it does. */
+  async repeatUntilEnd(act: () => void | Promise<void>) {
+    const timer = setInterval(async () => {
+      if (!this.#hasEnded) await Promise.try(act).catch(() => {}); // it is ending
+    }, 20);
     try {
       return await this.waitForEnd();
     } finally {
@@ -137,16 +208,25 @@ export class Process implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    sendSignal(this.#killGroup ? -this.pid : this.pid, "SIGKILL");
+    this.resumeReading();
+    this.#kill();
     await this.#input?.abort();
-    await this.waitForEnd();
+    try {
+      await this.waitForEnd();
+    } finally {
+      participants.delete(this);
+      this.#owned.dispose();
+    }
   }
-}
 
-function sendSignal(pid: number, signal: Deno.Signal): void {
-  try {
-    Deno.kill(pid, signal);
-  } catch {
-    // It has ended
+  /** Kills what is left of it. The id of what has ended may be that of another one. */
+  #kill(): void {
+    try {
+      if (!this.#killGroup) this.#child.kill("SIGKILL");
+      // While somebody has its output open, the system does not reuse the group's id
+      else if (!this.#status) Deno.kill(-this.pid, "SIGKILL");
+    } catch {
+      // It has just ended
+    }
   }
 }

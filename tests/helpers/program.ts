@@ -2,7 +2,9 @@
 
 import { type AccessLine, parseAccessLine } from "./access_line.ts";
 import { exchange, LAST_GET } from "./network.ts";
+import { ReservedPort } from "./ports.ts";
 import { Process, type ProcessOptions } from "./process.ts";
+import { waitFor } from "./wait.ts";
 
 let denoFlags: string[] | undefined;
 
@@ -32,47 +34,23 @@ export function preload(code: string): string {
   return `--preload=data:text/javascript,${encodeURIComponent(code)}`;
 }
 
-const UNIT = ".board/package/usr/lib/systemd/system/datasensor.service";
-
-/** How many files the unit allows the program to open, and a command for that. */
-export const OPEN_FILES = Number(
-  (await Deno.readTextFile(UNIT)).match(/LimitNOFILE=(\d+)/)![1],
-);
-const LIMIT = `ulimit -n ${OPEN_FILES}; exec "$@"`;
-export const WITH_OPEN_FILES = ["sh", "-c", LIMIT, "sh"];
-
-/** Returns a command that makes another one's descriptor non-blocking. */
-export function nonBlocking(descriptor: number): string[] {
-  const code = `import os, sys
-os.set_blocking(${descriptor}, False)
-os.execvp(sys.argv[1], sys.argv[1:])`;
-  return ["python3", "-c", code];
-}
-
-/** A script that runs a command with a full, unread pipe as standard error. */
-export const WITH_FULL_STDERR = `
-  pipe=$(mktemp -u)
-  mkfifo "$pipe"
-  exec 3<>"$pipe"
-  rm "$pipe"
-  dd if=/dev/zero of=/dev/fd/3 bs=4096 oflag=nonblock 2>/dev/null
-  exec "$@" 2>&3 3>&-`;
-
 /** A process that runs the program, directly or through other commands. */
 export class Program extends Process {
-  /** Starts it on a free port and waits until it listens. */
+  /**
+   * Starts it, and waits until it listens. Its port stays its own when it stops or
+   * recovers.
+   */
   static async start(
     args: string[] = [],
     options: ProcessOptions & { wrap?: string[]; flags?: string[] } = {},
   ): Promise<Program> {
-    const { wrap = [], flags } = options;
-    const run = programCommand(["--port", "0", ...args], flags).flat();
+    const { wrap = [], flags, owned = [] } = options;
+    const port = new ReservedPort();
+    const run = programCommand(["--port", `${port}`, ...args], flags).flat();
     const [first, ...others] = [...wrap, ...run];
-    await using stack = new AsyncDisposableStack();
-    const program = stack.use(new Program(first!, others, options));
-    await program.waitUntilListening();
-    stack.move(); // the caller disposes of it
-    return program;
+    const all = { ...options, owned: [...owned, port] };
+    const program = new Program(first!, others, all);
+    return await program.untilReady(() => program.waitUntilListening());
   }
 
   /** The addresses that the start report lists. */
@@ -107,23 +85,22 @@ export class Program extends Process {
 
   /** Waits until the start report is complete. */
   async waitUntilListening(): Promise<void> {
-    await this.waitFor(() => this.stdout.includes("Press CTRL+C"));
+    await this.waitForMatch(/Press CTRL\+C/);
   }
 
   /** Waits until a GET over a new connection is answered with a body. */
   async waitForAnswer(body = '"Sensor data"'): Promise<void> {
-    let answer = "none";
-    await this.waitFor(async () => {
-      answer = await exchange(this.port, LAST_GET).catch(String); // refused
-      return answer.endsWith(`\r\n\r\n${body}`);
-    }).catch((error) => {
-      throw new Error(`The last answer: ${answer}`, { cause: error });
-    });
+    await waitFor(
+      `the answer ${body.slice(0, 100)}`,
+      () => exchange(this.port, LAST_GET).catch(String), // refused
+      (answer) => answer.endsWith(`\r\n\r\n${body}`),
+    );
   }
 
   /** Waits until it has logged a number of lines, and returns all lines. */
   async waitForLines(count: number): Promise<string[]> {
-    await this.waitFor(() => this.lines.length >= count);
+    const lines = () => this.lines.length;
+    await waitFor(`${count} lines`, lines, (found) => found >= count);
     return this.lines;
   }
 }

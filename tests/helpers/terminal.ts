@@ -1,6 +1,6 @@
 // Runs commands on a terminal of their own, with script(1).
 
-import { missingCommand } from "./machine.ts";
+import { missingCommand } from "./needs.ts";
 import type { Process } from "./process.ts";
 
 /** Tells whether {@linkcode onTerminal} can run commands here. */

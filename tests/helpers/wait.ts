@@ -1,10 +1,25 @@
-// Waits for conditions and promises with a deadline, and paces what tests do.
+// Waits with a deadline. A wait that fails says what it waited for, the last value that
+// it saw, and what everything that takes part in the test has printed.
 
-/** How long anything may take on a machine that has nothing else to do, in ms. */
-export const DEADLINE_MS = 10_000;
+/**
+ * How long anything may take, in ms. Nothing takes more than a few seconds on a machine
+ * that only tests; the rest is for one that does other work as well.
+ */
+export const DEADLINE_MS = 60_000;
 
-/** How long anything may take on a busy machine, in ms. */
-export const BUSY_DEADLINE_MS = 60_000;
+/** How much of a value is shown, in characters from its end. */
+export const SHOWN_LENGTH = 2000;
+
+/** What takes part in a test, such as a process or a board. */
+export interface Participant {
+  /** Says that it has ended although nobody wanted that, if so. */
+  readonly failure: string | undefined;
+  /** Returns its name and the end of what it has printed. */
+  describe(): string | Promise<string>;
+}
+
+/** What takes part in the running test. */
+export const participants = new Set<Participant>();
 
 /** Resolves after a time, or when a signal is aborted. */
 export function delay(
@@ -20,52 +35,56 @@ export function delay(
   });
 }
 
-/**
- * Returns for how long a processor was idle since the machine was started, in ms, on
- * average. Where nothing tells, all time counts as idle.
- */
-async function idleTime(): Promise<number> {
-  // Deno does not permit tests to read /proc themselves
-  const args = ["-s", "^cpu[0-9]", "/proc/stat"];
-  const command = new Deno.Command("grep", { args, stderr: "null" });
-  const { success, stdout } = await command.output();
-  if (!success) return performance.now();
-  const lines = new TextDecoder().decode(stdout).trim().split("\n");
-  const ticks = lines.map((line) => Number(line.split(" ")[4])); // of 10 ms
-  return 10 * ticks.reduce((sum, count) => sum + count, 0) / ticks.length;
+/** How long to wait, and between two looks, in ms. */
+interface Pace {
+  limit?: number;
+  pause?: number;
 }
 
 /**
- * Resolves when a limit is over, or when a signal is aborted. A busy machine gets more
- * time: in the second half of the limit, only the time counts in which the processors
- * were idle. What could have run then is not late because of other processes.
+ * Waits until a value is as expected, and returns it.
+ *
+ * @param what What is awaited, such as "a reading of each board".
+ * @param read Reads the value.
+ * @param isExpected By default, tells whether the value is truthy.
+ *
+ * @throws {Error} At the deadline, or at once if a process ends that should not.
  */
-async function expire(limit: number, signal: AbortSignal): Promise<void> {
-  const end = performance.now() + Math.max(limit, BUSY_DEADLINE_MS);
-  await delay(limit / 2, signal);
-  if (signal.aborted) return;
-  const start = await idleTime();
-  while (!signal.aborted && performance.now() < end) {
-    await delay(Math.min(limit / 20, 1000), signal);
-    if (await idleTime() - start >= limit / 2) return;
-  }
-}
-
-/** Waits for a condition, or throws with details if it is not met in time. */
-export async function waitFor(
-  condition: () => boolean | Promise<boolean>,
-  explain: () => string = () => String(condition),
-  limit = DEADLINE_MS,
-): Promise<void> {
+export async function waitFor<T>(
+  what: string,
+  read: () => T | Promise<T>,
+  isExpected: (value: T) => boolean = Boolean,
+  { limit = DEADLINE_MS, pause = 5 }: Pace = {},
+): Promise<T> {
   const start = performance.now();
   const end = new AbortController();
+  let seen = "";
+  const explain = () => what + seen;
   const poll = async () => {
-    while (!end.signal.aborted && !await condition()) {
+    while (true) {
+      // Before the value is read: what has ended by then will not change it any more
+      const [failure] = [...participants].flatMap(({ failure }) =>
+        failure ?? []
+      );
+      const value = await read();
+      if (isExpected(value) || end.signal.aborted) return value;
+      seen = show(value);
+      if (failure) {
+        throw await failed(`${failure} while the test waits for ${explain()}`);
+      }
       // A long wait may be 2 % longer
-      await delay(Math.max(5, (performance.now() - start) / 50), end.signal);
+      const wait = Math.max(pause, (performance.now() - start) / 50);
+      await delay(wait, end.signal);
     }
   };
-  await within(poll(), explain, limit).finally(() => end.abort());
+  return await within(poll(), explain, limit).finally(() => end.abort());
+}
+
+/** Returns what was seen instead of an expected value, unless that says nothing. */
+function show(value: unknown): string {
+  if (value === false || value === undefined) return "";
+  const text = typeof value === "string" ? value : Deno.inspect(value);
+  return `\nThe last value: ${text.slice(-SHOWN_LENGTH)}`;
 }
 
 /** Returns what a promise resolves to, or throws if that takes too long. */
@@ -75,16 +94,29 @@ export async function within<T>(
   limit = DEADLINE_MS,
 ): Promise<T> {
   const end = new AbortController();
-  const late = expire(limit, end.signal);
   const fail = async () => {
-    await late;
-    // Ignored if the promise has settled, which ends the limit
-    throw new Error(`Timed out: ${explain()}`);
+    await delay(limit, end.signal);
+    // Ignored if the promise has settled, which ends the delay
+    if (end.signal.aborted) return undefined as never;
+    throw await failed(`Waited ${limit / 1000} s for ${explain()}`);
   };
+  const late = fail();
   try {
-    return await Promise.race([promise, fail()]);
+    return await Promise.race([promise, late]);
   } finally {
     end.abort();
-    await late; // it may just be looking at the processors
   }
+}
+
+let isDescribing = false;
+
+/** Returns an error that also shows what everything that takes part has printed. */
+async function failed(message: string): Promise<Error> {
+  if (isDescribing) return new Error(message); // it is a description that fails
+  isDescribing = true;
+  const parts = [...participants].map(async (it) => await it.describe());
+  const described = await Promise.all(parts).finally(() =>
+    isDescribing = false
+  );
+  return new Error([message, ...described].join("\n\n"));
 }

@@ -1,8 +1,9 @@
 // Starts servers, puts them under load and measures them.
 
 import { parseAccessLine } from "../helpers/access_line.ts";
-import { residentMemory } from "../helpers/machine.ts";
-import { exchange, freePort, LAST_GET } from "../helpers/network.ts";
+import { residentMemory } from "../helpers/resources.ts";
+import { exchange, LAST_GET } from "../helpers/network.ts";
+import { ReservedPort } from "../helpers/ports.ts";
 import { output, Process } from "../helpers/process.ts";
 import { delay, within } from "../helpers/wait.ts";
 import type { Peer } from "./peers.ts";
@@ -16,25 +17,29 @@ export class Server extends Process {
 
   /** Starts a server and waits for its first response. */
   static async start(command: Peer["command"], log = "/dev/null") {
-    const port = freePort();
+    const port = new ReservedPort();
     const respond = async () => {
-      while (!await exchange(port, LAST_GET).catch(() => "")) await delay(0);
+      const ask = () => exchange(port.number, LAST_GET).catch(() => "");
+      while (!await ask()) await delay(0);
     };
     const begin = performance.now();
-    const server = new Server(port, log, command(String(port)));
-    await within(respond(), () => "the server does not respond");
+    const server = new Server(port, log, command(`${port}`));
+    await server.untilReady(() => within(respond(), () => "a response"));
     server.startMs = performance.now() - begin;
     return server;
   }
 
+  readonly port: number;
+
   private constructor(
-    readonly port: number,
+    port: ReservedPort,
     readonly log: string,
     command: string[],
   ) {
     // Some servers log to standard error
     const run = 'exec taskset -c 0 "$@" >>"$0" 2>&1';
-    super("sh", ["-c", run, log, ...command]);
+    super("sh", ["-c", run, log, ...command], { owned: [port] });
+    this.port = port.number;
   }
 
   /** Sends requests from the second core. */
@@ -69,7 +74,9 @@ export class Server extends Process {
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {
-    await this.signalUntilExit("SIGTERM"); // so that it can end its children
+    // So that it can end its children
+    await this.repeatUntilEnd(() => this.kill("SIGTERM"));
+    await super[Symbol.asyncDispose]();
   }
 }
 

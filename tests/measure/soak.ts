@@ -3,7 +3,7 @@
 // Serves a million requests and checks that memory and descriptors do not grow.
 
 import { Folder } from "../helpers/files.ts";
-import { countDescriptors } from "../helpers/machine.ts";
+import { countDescriptors } from "../helpers/resources.ts";
 import { waitFor } from "../helpers/wait.ts";
 import { listPeers } from "./peers.ts";
 import { Server } from "./server.ts";
@@ -24,7 +24,8 @@ for (const name of SOAKED) {
   while (server.requests < REQUESTS) {
     await server.load(2);
     // Fails if a connection of the load stays open
-    await waitFor(async () => await countDescriptors(server.pid) <= idle);
+    const count = () => countDescriptors(server.pid);
+    await waitFor(`${idle} open files`, count, (open) => open <= idle);
     last = await server.memory();
     if (server.requests >= REQUESTS / 10) first ||= last;
     console.log(`${name}: ${server.requests} requests, ${last} MB`);

@@ -3,17 +3,18 @@
 import { assertEquals } from "@std/assert";
 import { VERSION } from "../../src/process/command_line.ts";
 import { Folder } from "../helpers/files.ts";
-import { needs, skipIf } from "../helpers/machine.ts";
+import { needs } from "../helpers/needs.ts";
+import { skipIf } from "../helpers/skip.ts";
 import { output, Process } from "../helpers/process.ts";
+import { waitFor } from "../helpers/wait.ts";
 
 /** Starts to compile into a folder, and waits until the tool's own has files. */
 async function startCompile({ path }: Folder): Promise<Process> {
   const args = ["task", "-q", "compile", "--output-dir", path];
   const process = new Process(Deno.execPath(), args, { killGroup: true });
-  await process.waitFor(async () =>
-    (await output("find", [path, "-path", "*/main.ts"])).stdout !== ""
-  );
-  return process;
+  const find = async () =>
+    (await output("find", [path, "-path", "*/main.ts"])).stdout;
+  return await process.untilReady(() => waitFor(`files in ${path}`, find));
 }
 
 Deno.test("compile leaves no files when a signal stops it", async () => {
@@ -113,11 +114,13 @@ Deno.test("compile rejects another file than denort for the processor", async ()
 
 Deno.test(
   "compile rejects an executable that does not run",
-  needs(
-    Deno.build.os === "linux"
-      ? undefined
-      : "run it on Linux, for which the executables are",
-  ),
+  needs({
+    missing: [
+      Deno.build.os === "linux"
+        ? undefined
+        : "run it on Linux, for which the executables are",
+    ],
+  }),
   async () => {
     using project = await Folder.ofProject(); // without a commit
     const { stdout } = await output(Deno.execPath(), ["--version"]);

@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import project from "../../deno.json" with { type: "json" };
 import { Folder } from "../helpers/files.ts";
-import { missingPythonModule, needs } from "../helpers/machine.ts";
+import { missingPythonModule, needs } from "../helpers/needs.ts";
 import { output } from "../helpers/process.ts";
 
 interface Step {
@@ -21,7 +21,10 @@ async function readJobs() {
   return JSON.parse(stdout).jobs;
 }
 
-const NEEDED = needs(missingPythonModule("yaml", "python3-yaml"), "dpkg-deb");
+const NEEDED = needs({
+  commands: ["dpkg-deb"],
+  missing: [missingPythonModule("yaml", "python3-yaml")],
+});
 
 Deno.test("the workflow's tasks exist", NEEDED, async () => {
   const { packages } = await readJobs();

@@ -12,7 +12,8 @@ import {
 } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
 import { readme } from "../helpers/guide.ts";
-import { missingCommand, needs, skipIf } from "../helpers/machine.ts";
+import { missingCommand, needs } from "../helpers/needs.ts";
+import { skipIf } from "../helpers/skip.ts";
 import { output } from "../helpers/process.ts";
 
 const project = await Folder.ofProject();
@@ -25,7 +26,7 @@ const missing = os === "linux"
   ? missingCommand("git") ??
     await makeFromCommit("compile", arch, project)
   : "run it on Linux, for which the executables are";
-const NEEDED = needs(missing);
+const NEEDED = needs({ missing: [missing] });
 
 /** The program's tests that run the executable, too. */
 const SAME = ["console", "head", "program", "stderr", "stdin", "terminal"];

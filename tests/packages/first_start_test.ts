@@ -3,8 +3,8 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
-import { needs } from "../helpers/machine.ts";
-import { freePort } from "../helpers/network.ts";
+import { needs } from "../helpers/needs.ts";
+import { ReservedPort } from "../helpers/ports.ts";
 import { output } from "../helpers/process.ts";
 
 /** How long the registry may take to answer, in ms. */
@@ -76,7 +76,7 @@ for (
 ) {
   Deno.test(
     `the fallback is used ${what}`,
-    needs(missingFallback),
+    needs({ missing: [missingFallback] }),
     async () => {
       using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
       if (!isSilent) listener.close();
@@ -108,7 +108,8 @@ for (const [what, answer] of Object.entries(FORGERIES)) {
 }
 
 Deno.test("a first start without any network ends with a sentence, as does one with a modified package of the fallback", async () => {
-  const nowhere = locate(freePort());
+  using nobody = new ReservedPort();
+  const nowhere = locate(nobody.number);
   await using npm = serve(() => new Response("wrong"));
   for (
     const [registry, reason] of [

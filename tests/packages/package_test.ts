@@ -11,7 +11,7 @@ import {
 } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
 import { readme } from "../helpers/guide.ts";
-import { missingCommand, needs } from "../helpers/machine.ts";
+import { missingCommand, needs } from "../helpers/needs.ts";
 import { output } from "../helpers/process.ts";
 
 const DOCUMENTS = "usr/share/doc/datasensor";
@@ -26,7 +26,7 @@ const folder = `${clone.path}/dist`;
 
 const reason = missingCommand("dpkg-deb", "git") ??
   await makeFromCommit("package", "aarch64", clone);
-const NEEDED = needs(reason);
+const NEEDED = needs({ missing: [reason] });
 let version = "";
 if (!reason) {
   version = (await run("echo datasensor_*_arm64.deb")).split("_")[1]!;
@@ -76,7 +76,7 @@ Deno.test("the package has the version of the executable", NEEDED, async () => {
 
 Deno.test(
   "the package depends on what the executable needs",
-  needs(reason, "readelf"),
+  needs({ commands: ["readelf"], missing: [reason] }),
   async () => {
     const needs = await run("readelf -dVW tree/usr/bin/datasensor");
     const packages = Array.from(
@@ -92,7 +92,7 @@ Deno.test(
 
 Deno.test(
   "lintian finds nothing in the package, and needs every override",
-  needs(reason, "lintian"),
+  needs({ commands: ["lintian"], missing: [reason] }),
   async () => {
     // A superfluous override is only information, as are remarks on Deno's code
     const found = await run(`lintian --no-cfg --fail-on none --display-info \\
@@ -123,7 +123,7 @@ Deno.test(
 
 Deno.test(
   "every link in the package's documents leads to one of its files or sections",
-  needs(reason),
+  needs({ missing: [reason] }),
   async () => {
     const documents = `${folder}/tree/${DOCUMENTS}`;
     const find = `cd tree/${DOCUMENTS}; grep -rlE '\\]\\(|href=|src=' . | sort`;

@@ -2,8 +2,9 @@
 
 import { assertEquals } from "@std/assert";
 import { HEARD, KEYS } from "../consumers/radio.ts";
-import { needs } from "../helpers/machine.ts";
+import { needs } from "../helpers/needs.ts";
 import { output, Process } from "../helpers/process.ts";
+import { waitFor } from "../helpers/wait.ts";
 
 const settings = await Deno.readTextFile(
   ".board/package/etc/default/datasensor",
@@ -41,7 +42,7 @@ const PRINTED: [lines: number, last: unknown][] = [
 
 Deno.test(
   "the examples of sensors print each reading at once, skip junk, and end when reading fails, on a board whose language is German too",
-  needs("jq"),
+  needs({ commands: ["jq"] }),
   async () => {
     const env = { LC_ALL: "de_DE.UTF-8", HEARD };
     assertEquals(sensors.length, PRINTED.length);
@@ -52,7 +53,8 @@ Deno.test(
       const options = { env, killGroup: true };
       await using process = new Process("sh", ["-c", script], options);
       const lines = () => process.stdout.split("\n").slice(0, -1);
-      await process.waitFor(() => lines().length === count);
+      const isDone = (lines: string[]) => lines.length === count;
+      await waitFor(`${count} lines`, lines, isDone);
       const line = lines().at(-1)!.replace(/"20[^"]*"/g, "0");
       if (last) assertEquals(JSON.parse(line), last);
       if (!sensor.startsWith("while")) continue;
@@ -74,7 +76,7 @@ const CLOCK: [time: string, model: string, served: string[]][] = [
 
 Deno.test(
   "the example of radio sensors drops those that were silent for an hour, in summer time too, and when the clock is set",
-  needs("jq"),
+  needs({ commands: ["jq"] }),
   async () => {
     const lines = CLOCK.map(([time, model]) =>
       JSON.stringify({ model, clock: Date.parse(time) / 1000 })

@@ -2,14 +2,14 @@
 
 import { assertEquals } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
-import { needs } from "../helpers/machine.ts";
+import { needs } from "../helpers/needs.ts";
 import { output } from "../helpers/process.ts";
 
 const TREE = ".board/package";
 
 Deno.test(
   "the package's systemd units are valid and hardened, and it creates their groups",
-  needs("systemd-analyze", "systemd-sysusers"),
+  needs({ commands: ["systemd-analyze", "systemd-sysusers"] }),
   async () => {
     const script = `cp ${TREE}/usr/lib/systemd/system/* "$0"
       cd "$0"

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
-import { exchange, LAST_GET } from "../helpers/network.ts";
+import { waitUntilClosed } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
 
@@ -31,8 +31,8 @@ Deno.test("`deno task dev` restarts the service when a file changes, with the sa
   await program.waitUntilListening();
   await program.waitForAnswer();
   await Deno.copyFile(PROBE, `${project.path}/main.ts`);
-  await program.waitFor(() => /Permitted: .*\n/.test(program.stdout));
-  assertMatch(program.stdout, /Permitted: nothing\n/);
+  const [permitted] = await program.waitForMatch(/Permitted: .*\n/);
+  assertEquals(permitted, "Permitted: nothing\n");
 });
 
 Deno.test("the first SIGTERM to `deno task dev` stops the service, and the second Deno's watcher", async () => {
@@ -40,17 +40,16 @@ Deno.test("the first SIGTERM to `deno task dev` stops the service, and the secon
   await program.waitUntilListening();
   const { port } = program;
   program.kill("SIGTERM");
-  await program.waitFor(() =>
-    exchange(port, LAST_GET).then(() => false, () => true)
-  );
-  await program.signalUntilExit("SIGTERM"); // and nothing keeps its output open
+  await waitUntilClosed(port);
+  // And nothing keeps its output open
+  await program.repeatUntilEnd(() => program.kill("SIGTERM"));
 });
 
 Deno.test("`deno task ok` lists what did not run, which fails in CI", async () => {
   using project = await Folder.ofProject();
-  const test = `import { needs } from "./helpers/machine.ts";
-    Deno.test("a", needs("no-such-command"), () => {});
-    Deno.test("b", needs("sh", "let it be Monday"), () => {});`;
+  const test = `import { needs } from "./helpers/needs.ts";
+    Deno.test("a", needs({ commands: ["no-such-command"] }), () => {});
+    Deno.test("b", needs({ commands: ["sh"], missing: ["let it be Monday"] }), () => {});`;
   await Deno.writeTextFile(`${project.path}/tests/x_test.ts`, test);
   const ok = ["run", "--allow-all", "tests/helpers/ok.ts", "tests/x_test.ts"];
   const run = (...environment: string[]) => {

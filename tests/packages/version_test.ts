@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import project from "../../deno.json" with { type: "json" };
 import { Folder } from "../helpers/files.ts";
-import { needs } from "../helpers/machine.ts";
+import { needs } from "../helpers/needs.ts";
 import { output } from "../helpers/process.ts";
 
 /** Returns the version of a clone. */
@@ -16,7 +16,7 @@ async function readVersion(cwd: string): Promise<string> {
 
 Deno.test(
   "a version names the commit or, with uncommitted changes, the current time",
-  needs("git"),
+  needs({ commands: ["git"] }),
   async () => {
     using clone = await Folder.ofProject();
     const copy = `${clone.path}/copy`; // which is no repository

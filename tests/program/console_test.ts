@@ -3,40 +3,44 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { CAPACITY_BYTES } from "../../src/log/line_writer.ts";
-import { needs, notLinux } from "../helpers/machine.ts";
-import { freePort, getMany } from "../helpers/network.ts";
-import { nonBlocking, Program, programCommand } from "../helpers/program.ts";
+import { needs, notLinux } from "../helpers/needs.ts";
+import { ReservedPort } from "../helpers/ports.ts";
+import { waitFor } from "../helpers/wait.ts";
+import { getMany } from "../helpers/network.ts";
+import { nonBlocking } from "../helpers/console.ts";
+import { Program, programCommand } from "../helpers/program.ts";
 
 /** Returns a target whose line in the access log is almost 1 KiB long. */
 const longTarget = (number: number) => `/${number}/${"x".repeat(900)}`;
 
 Deno.test("the program answers while nobody reads its console, and counts dropped lines", async () => {
   await using program = await Program.start();
-  program.readDelayMs = Infinity;
+  program.pauseReading();
   const count = 2.5 * CAPACITY_BYTES / 1024; // more than pipe and buffer hold
   await getMany(program.port, count, longTarget);
-  program.readDelayMs = 0;
-  await program.waitFor(() =>
-    program.lines.at(-1)?.startsWith("WARN") ?? false
-  );
-  const [, dropped] = program.lines.at(-1)!.match(/too slow: (\d+)/)!;
+  program.resumeReading();
+  const last = () => program.lines.at(-1) ?? "";
+  const isCount = (line: string) => line.startsWith("WARN");
+  const line = await waitFor("the count as the last line", last, isCount);
+  const [, dropped] = line.match(/too slow: (\d+)/)!;
   assertEquals(program.lines.length - 1 + Number(dropped), count);
   await getMany(program.port, 1);
-  await program.waitFor(() =>
-    program.requests.at(-1)!.request === "GET /datasensor"
-  );
+  const request = () => program.requests.at(-1)!.request;
+  const isLast = (request: string) => request === "GET /datasensor";
+  await waitFor("the last request in the log", request, isLast);
 });
 
 Deno.test(
   "the program logs every request to a pipe that is not blocking",
-  needs("python3"),
+  needs({ commands: ["python3"] }),
   async () => {
     await using program = await Program.start([], { wrap: nonBlocking(1) });
-    program.readDelayMs = Infinity; // until the pipe is full
+    program.pauseReading(); // until the pipe is full
     await getMany(program.port, 4000, longTarget);
-    program.readDelayMs = 0;
+    program.resumeReading();
     const ids = () => program.requests.map(({ request }) => request);
-    await program.waitFor(() => new Set(ids()).size === 4000);
+    const count = () => new Set(ids()).size;
+    await waitFor("4000 requests in the log", count, (it) => it === 4000);
     assertEquals(program.messages, []);
     const repeated = ids().length - 4000;
     assert(repeated < 128, `${repeated} lines are repeated`); // one batch of 64 KiB
@@ -52,14 +56,15 @@ const FAILING = {
 for (const [what, redirection] of Object.entries(FAILING)) {
   Deno.test(
     `the program answers while its console is ${what}`,
-    needs(notLinux),
+    needs({ missing: [notLinux] }),
     async () => {
-      const port = freePort(); // the start report cannot be read
-      const run = programCommand(["--port", String(port)]).flat();
+      using reserved = new ReservedPort(); // the start report cannot be read
+      const port = reserved.number;
+      const run = programCommand(["--port", `${port}`]).flat();
       const args = ["-c", `exec "$@" > ${redirection}`, "bash", ...run];
       await using program = new Program("bash", args);
       const respond = () => getMany(port, 1).then(() => true, () => false);
-      await program.waitFor(respond);
+      await waitFor(`an answer at port ${port}`, respond);
       await getMany(port, 500);
       assertEquals((await program.stop()).code, 0);
       assertEquals(program.stderr, "");

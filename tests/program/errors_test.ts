@@ -3,7 +3,8 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { get, getMany } from "../helpers/network.ts";
-import { preload, Program, WITH_FULL_STDERR } from "../helpers/program.ts";
+import { preload, Program } from "../helpers/program.ts";
+import { WITH_FULL_STDERR } from "../helpers/console.ts";
 
 /** Makes an error happen after requests, and returns what follows the access log. */
 async function fail(statement: string, script: string): Promise<string> {

@@ -2,7 +2,9 @@
 
 import { assertEquals } from "@std/assert";
 import { GET, HALF_BODY, HALF_HEADER, open } from "../helpers/network.ts";
-import { OPEN_FILES, Program, WITH_OPEN_FILES } from "../helpers/program.ts";
+import { OPEN_FILES, WITH_OPEN_FILES } from "../helpers/limits.ts";
+import { Program } from "../helpers/program.ts";
+import { waitFor } from "../helpers/wait.ts";
 
 /** What clients send before they only hold their connections. */
 const REQUESTS = ["", HALF_HEADER, GET, HALF_BODY];
@@ -18,9 +20,10 @@ Deno.test("the program answers repeatedly while clients hold idle connections, k
     // More than it can accept. It refuses connections until it listens again
     for (let count = 0; count < OPEN_FILES + 72; count++) {
       const request = REQUESTS[count % REQUESTS.length]!;
-      await program.waitFor(() => hold(request).catch(() => false));
+      const accept = () => hold(request).catch(() => false);
+      await waitFor(`connection ${count} to be accepted`, accept);
     }
-    await program.waitFor(() => program.stdout.includes("WARN"));
+    await program.waitForMatch(/WARN/);
     await program.waitForAnswer();
   }
   held.dispose(); // otherwise the program would wait for the half requests

@@ -1,13 +1,13 @@
 // HEAD, whose body Deno.serve omits over HTTP/1 only.
 
 import { assertEquals } from "@std/assert";
-import { needs } from "../helpers/machine.ts";
+import { needs } from "../helpers/needs.ts";
 import { output } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
 
 Deno.test(
   "the program answers HEAD with the status and the length of GET, and without a body",
-  needs("curl"),
+  needs({ commands: ["curl"] }),
   async () => {
     await using program = await Program.start();
     for (const version of ["--http1.1", "--http2-prior-knowledge"]) {

@@ -2,9 +2,11 @@
 // from answering, leaks a descriptor or forges a line.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { countDescriptors, needs, notLinux } from "../helpers/machine.ts";
+import { countDescriptors } from "../helpers/resources.ts";
+import { needs, notLinux } from "../helpers/needs.ts";
 import { exchange, LAST_GET, receive, send } from "../helpers/network.ts";
 import { Program } from "../helpers/program.ts";
+import { waitFor } from "../helpers/wait.ts";
 import { createRandom, type Random, SEED } from "../helpers/random.ts";
 
 const REQUESTS = 20_000;
@@ -68,14 +70,15 @@ async function attack(port: number, client: number): Promise<void> {
 
 Deno.test(
   `the program answers after thousands of hostile requests (DATASENSOR_SEED=${SEED})`,
-  needs(notLinux),
+  needs({ missing: [notLinux] }),
   async () => {
     await using program = await Program.start();
     const { port, pid } = program;
     const before = await countDescriptors(pid);
     const attacks = Array.from({ length: CLIENTS }, (_, i) => attack(port, i));
     await Promise.all(attacks);
-    await program.waitFor(async () => await countDescriptors(pid) <= before);
+    const count = () => countDescriptors(pid);
+    await waitFor(`${before} open files`, count, (open) => open <= before);
     assertEquals((await program.stop()).code, 0);
     const ids = program.stdout.match(/\?id=<\d+\.\d+>/g) ?? [];
     assertEquals(ids.length, VALID_REQUESTS);

@@ -1,14 +1,14 @@
 // What the program reports at its start: its addresses, or why it cannot listen.
 
 import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
-import { missingAddress, needs } from "../helpers/machine.ts";
+import { missingAddress, needs } from "../helpers/needs.ts";
 import { exchange, LAST_GET } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
 import { Program, programCommand } from "../helpers/program.ts";
 
 Deno.test(
   "the program listens on port 5000 of all addresses by default",
-  needs(missingAddress("0.0.0.0", 5000)),
+  needs({ missing: [missingAddress("0.0.0.0", 5000)] }),
   async () => {
     await using program = new Program(...programCommand([]));
     await program.waitUntilListening();
@@ -21,7 +21,9 @@ Deno.test(
 for (const host of ["0.0.0.0", "::", "127.0.0.1", "::1", "localhost"]) {
   Deno.test(
     `the program answers at every address that it reports for ${host}`,
-    needs(host.includes(":") ? missingAddress("::1") : undefined),
+    needs({
+      missing: [host.includes(":") ? missingAddress("::1") : undefined],
+    }),
     async () => {
       await using program = await Program.start(["--host", host]);
       assertNotEquals(program.addresses, []);
@@ -55,12 +57,12 @@ Deno.test("the program exits with 1 and the reason if the port is in use", async
 });
 
 Deno.test("the program retries with --journal while the port is in use, and answers once it is free", async () => {
-  const other = await Program.start();
+  await using other = await Program.start();
   const args = ["--port", `${other.port}`, "--journal"];
   await using program = new Program(...programCommand(args));
-  await program.waitFor(() => program.stdout.includes("\n"));
+  await program.waitForMatch(/\n/);
   await using stopped = new Program(...programCommand(args));
-  await stopped.waitFor(() => stopped.stdout.includes("\n"));
+  await stopped.waitForMatch(/\n/);
   assertEquals((await stopped.stop()).code, 0);
   assertEquals((await other.stop()).code, 0);
   await program.waitUntilListening();

@@ -3,7 +3,8 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { exchange, GET, open, receive, send } from "../helpers/network.ts";
-import { OPEN_FILES, Program, WITH_OPEN_FILES } from "../helpers/program.ts";
+import { OPEN_FILES, WITH_OPEN_FILES } from "../helpers/limits.ts";
+import { Program } from "../helpers/program.ts";
 import { delay } from "../helpers/wait.ts";
 
 /** How long a client may wait: longer than the second after which it tries again. */
@@ -51,7 +52,7 @@ Deno.test(`the program answers new clients while ${HOLDERS} hold idle connection
       }
     }
   });
-  await program.waitFor(() => program.stdout.includes("WARN"));
+  await program.waitForMatch(/WARN/);
   let answered = 0;
   for (let client = 0; client < NEW_CLIENTS; client++) {
     await delay(300);

@@ -4,7 +4,8 @@
 import { assertEquals } from "@std/assert";
 import { cancel, Http2Connection, request } from "../helpers/http2.ts";
 import { receive } from "../helpers/network.ts";
-import { Program, WITH_FULL_STDERR } from "../helpers/program.ts";
+import { Program } from "../helpers/program.ts";
+import { WITH_FULL_STDERR } from "../helpers/console.ts";
 
 /** Opens and resets streams, which Deno would log. */
 async function resetStreams(port: number): Promise<void> {

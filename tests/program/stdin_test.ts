@@ -2,10 +2,11 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
-import { needs } from "../helpers/machine.ts";
+import { needs } from "../helpers/needs.ts";
 import { get } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
-import { nonBlocking, Program } from "../helpers/program.ts";
+import { nonBlocking } from "../helpers/console.ts";
+import { Program } from "../helpers/program.ts";
 import { delay } from "../helpers/wait.ts";
 
 /** Returns the reading, or why there is none. */
@@ -23,8 +24,7 @@ Deno.test("the program serves the last line of its standard input", async () => 
   await program.waitForAnswer('"22 °C"');
   await program.write("23.5\n");
   await program.waitForAnswer('"23.5"');
-  // Without delay, although a read is pending
-  assertEquals((await program.stop("SIGTERM", 1500)).code, 0);
+  assertEquals((await program.stop()).code, 0); // although a read is pending
   assert(!program.stdout.includes("°C"), "A reading is logged");
   assertEquals(program.stderr, "");
 });
@@ -62,7 +62,7 @@ Deno.test("the program keeps reading a FIFO while its writers come and go", asyn
 
 Deno.test(
   "a pipe that is not blocking is read",
-  needs("python3"),
+  needs({ commands: ["python3"] }),
   async () => {
     const options = { hasInput: true, wrap: nonBlocking(0) };
     await using program = await Program.start(["--stdin"], options);

@@ -33,7 +33,7 @@ Deno.test("the program does not wait for clients without a request", async () =>
 
 /** Fills the console without reading it, and returns the number of lines. */
 async function fillConsole(program: Program): Promise<number> {
-  program.readDelayMs = Infinity;
+  program.pauseReading();
   const count = 1000; // of 1 KB: more than a pipe holds, less than the buffer
   await getMany(program.port, count, () => `/?${"x".repeat(900)}`);
   return count;
@@ -44,7 +44,7 @@ Deno.test("the program writes every line to a slow console before it stops", asy
   const count = await fillConsole(program);
   program.kill("SIGTERM");
   await waitUntilClosed(program.port);
-  program.readDelayMs = 5;
+  program.resumeReading(5);
   assertEquals((await program.waitForEnd()).code, 0);
   assertEquals(program.lines.length, count);
 });

@@ -59,7 +59,7 @@ async function run(args: string[], {
     stopSignal,
     uncaughtErrorSignal: () => uncaught,
   } as unknown as typeof PROCESS;
-  const code = await within(runProgram(args, process), () => "no exit code");
+  const code = await within(runProgram(args, process), () => "an exit code");
   return [code, ...written];
 }
 
@@ -141,7 +141,7 @@ Deno.test("runProgram() does not wait forever to write the log and errors", asyn
 
 Deno.test("runProgram() returns 0 after a signal, and 1 after an uncaught error", async () => {
   const serve: Serve = async ({ logger }, stop) => {
-    await waitFor(() => stop.aborted);
+    await waitFor("the signal to stop", () => stop.aborted);
     logger.info("stopped");
   };
   const stopSignal = () => AbortSignal.abort();
@@ -220,7 +220,8 @@ for (const [args, body, origin = null] of SERVED) {
       assertEquals([config.hostname, config.port], ["::1", 8000]);
       const request = new Request("http://board/datasensor?x=1");
       const send = async () => await handler(request, CLIENT);
-      await waitFor(async () => (await send()).ok); // for the input
+      const ask = async () => (await send()).status;
+      await waitFor("the input to be served", ask, (status) => status === 200);
       const response = await send();
       const field = response.headers.get("access-control-allow-origin");
       assertEquals([await response.text(), field], [body, origin]);

@@ -50,7 +50,8 @@ Deno.test("LineWriter writes lines in batches, 100 ms after the first line", asy
   const { write, writes, waits } = createWriter();
   for (const text of ["one\ntwo\n", "three\nfour\n"]) {
     write(text.trimEnd().split("\n"));
-    await waitFor(() => writes.at(-1) === text);
+    const last = () => writes.at(-1);
+    await waitFor(`"${text}" to be written`, last, (it) => it === text);
   }
   assertEquals(waits, [100, 100]);
 });

@@ -1,9 +1,10 @@
 // What stops the program, in a process that receives real signals and throws errors.
 
 import { assert, assertEquals } from "@std/assert";
-import { needs } from "../../helpers/machine.ts";
+import { needs } from "../../helpers/needs.ts";
 import { Process } from "../../helpers/process.ts";
 import { missingTerminal, onTerminal } from "../../helpers/terminal.ts";
+import { waitFor } from "../../helpers/wait.ts";
 
 const SIGNALS = import.meta.resolve("../../../src/process/signals.ts");
 
@@ -23,8 +24,7 @@ async function start(statement = "", redirection?: string): Promise<Process> {
   const child = redirection
     ? new Process(...onTerminal([Deno.execPath(), "eval", code], redirection))
     : new Process(Deno.execPath(), ["eval", code]);
-  await child.waitFor(() => child.stdout.includes("ready\n"));
-  return child;
+  return await child.untilReady(() => child.waitForMatch(/ready\n/));
 }
 
 for (const first of ["SIGTERM", "SIGINT"] as const) {
@@ -34,12 +34,13 @@ for (const first of ["SIGTERM", "SIGINT"] as const) {
     for (const expected of ["ready\nrunning\n", "ready\nrunning\nrunning\n"]) {
       child.kill("SIGHUP"); // without a terminal
       child.kill("SIGUSR1");
-      await child.waitFor(() => child.stdout === expected);
+      const said = () => child.stdout;
+      await waitFor(`"${expected}"`, said, (text) => text === expected);
     }
     const begin = performance.now();
     child.kill(first);
-    await child.waitFor(() => child.stdout.includes("stop\n"));
-    const { signal } = await child.signalUntilExit(second);
+    await child.waitForMatch(/stop\n/);
+    const { signal } = await child.repeatUntilEnd(() => child.kill(second));
     const duration = performance.now() - begin;
     assertEquals(signal, second);
     assert(450 < duration && duration < 5000, `It took ${duration} ms`);
@@ -57,13 +58,13 @@ const STREAMS = {
 for (const [stream, redirection] of Object.entries(STREAMS)) {
   Deno.test(
     `stopSignal() is aborted by SIGHUP if the standard ${stream} is a terminal`,
-    needs(missingTerminal()),
+    needs({ missing: [missingTerminal()] }),
     async () => {
       await using child = await start("", redirection);
       const pid = parseInt(child.stdout); // which the terminal shows first
       Deno.kill(pid, "SIGHUP");
-      await child.waitFor(() => child.stdout.endsWith("ready\nstop\n"));
-      await child.signalUntilExit("SIGTERM", pid);
+      await child.waitForMatch(/ready\nstop\n$/);
+      await child.repeatUntilEnd(() => child.write("\x03")); // Ctrl+C
     },
   );
 }
@@ -73,7 +74,7 @@ const ERRORS = ["setTimeout(() => { throw 7; })", "Promise.reject(7)"];
 for (const statement of ERRORS) {
   Deno.test(`uncaughtErrorSignal() is aborted by ${statement}, and the process runs on`, async () => {
     await using child = await start(statement);
-    await child.waitFor(() => child.stdout === "ready\n7\n");
+    await child.waitForMatch(/^ready\n7\n$/);
     assertEquals(child.stderr, "");
   });
 }

@@ -65,10 +65,10 @@ class TestInput {
     this.#chunks.push(...chunks);
     this.#wake?.();
     this.#wake = undefined;
-    await waitFor(() =>
+    const isDone = () =>
       this.#wake !== undefined ||
-      this.warnings.some((warning) => warning.startsWith("The input"))
-    );
+      this.warnings.some((warning) => warning.startsWith("The input"));
+    await waitFor("another read, or the end of the input", isDone);
   }
 
   /** Asserts the last reading, and all warnings so far. */
@@ -177,7 +177,8 @@ Deno.test("followInput() does not log the end of an input that comes with the si
     const input = new TestInput();
     input.send(end);
     const reason = `The sensor has sent no reading, and the input has ${how}`;
-    await waitFor(() => input.lastReading.read() === reason);
+    const read = () => input.lastReading.read();
+    await waitFor(`"${reason}"`, read, (text) => text === reason);
     input.stopper.abort(); // Ctrl+C ends a sensor in the same pipeline first
     await input.end;
     input.assert(undefined);

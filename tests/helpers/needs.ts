@@ -1,7 +1,7 @@
-// Finds out what this machine offers, and what a process uses. The functions
-// missing…() return what is missing, as a sentence that says what to do, or nothing.
+// Finds out what this machine offers. The functions missing…() return what is missing,
+// as a sentence that says what to do, or nothing.
 
-import { output } from "./process.ts";
+import { skipIf } from "./skip.ts";
 
 /** The Debian packages of the commands that are not named like their package. */
 const PACKAGES: Record<string, string> = {
@@ -30,51 +30,36 @@ const PACKAGES: Record<string, string> = {
   "xz": "xz-utils",
 };
 
+/** What a test needs. */
+export interface Needs {
+  commands?: string[];
+  /** What functions missing…() have returned. */
+  missing?: (string | undefined)[];
+}
+
 /**
- * Returns the options of a test that needs something. A word is a command, and a
- * sentence says what is missing. Without it, the test is skipped, or cannot be run in
- * CI, where everything must be installed.
+ * Returns the options of a test that needs something. Without it, the test is skipped,
+ * or cannot be run in CI, where everything must be installed.
  *
  * @example
- * Deno.test("curl reads it", needs("curl", missingAddress("::1")), async () => {});
+ * const options = needs({ commands: ["curl"], missing: [missingAddress("::1")] });
+ * Deno.test("curl reads it", options, async () => {});
  *
  * @throws {Error} If something is missing in CI.
  */
-export function needs(...needed: (string | undefined)[]): { ignore: boolean } {
-  const reasons = needed.map((it) =>
-    it?.includes(" ") ? it : missingCommand(it)
-  );
-  const missing = reasons.find((reason) => reason !== undefined);
-  if (missing && Deno.env.has("CI")) throw new Error(`To test, ${missing}`);
-  return skipIf(missing);
-}
-
-/** Returns the options of a test that is skipped, even in CI, if there is a reason. */
-export function skipIf(reason: string | undefined): { ignore: boolean } {
-  if (reason !== undefined) reportSkipped(reason);
-  return { ignore: reason !== undefined };
-}
-
-/** The reasons that tests of this file were skipped for. */
-const reported = new Set<string>();
-
-/** Prints why tests of this file are skipped or, in `deno task ok`, writes it to its list. */
-function reportSkipped(reason: string): void {
-  if (reported.has(reason)) return;
-  reported.add(reason);
-  const file = Deno.mainModule.replace(/.*\/tests\//, "tests/");
-  const line = `Skipping tests of ${file}: ${reason}\n`;
-  const list = Deno.env.get("DATASENSOR_SKIPPED");
-  if (list) Deno.writeTextFileSync(list, line, { append: true });
-  else Deno.stderr.writeSync(new TextEncoder().encode(line));
+export function needs({ commands = [], missing = [] }: Needs) {
+  const reasons = [missingCommand(...commands), ...missing];
+  const reason = reasons.find((it) => it !== undefined);
+  if (reason && Deno.env.has("CI")) throw new Error(`To test, ${reason}`);
+  return skipIf(reason);
 }
 
 /** Tells which of some commands to install, if one is missing. */
-export function missingCommand(...names: (string | undefined)[]) {
+export function missingCommand(...names: string[]): string | undefined {
   const folders = Deno.env.get("PATH")?.split(":") ?? [];
   const isInstalled = (name: string) =>
     folders.some((folder) => isFile(`${folder}/${name}`));
-  const missing = names.find((name) => name && !isInstalled(name));
+  const missing = names.find((name) => !isInstalled(name));
   if (missing) return `install ${PACKAGES[missing] ?? missing}`;
 }
 
@@ -115,17 +100,4 @@ export function missingPythonModule(module: string, debian: string) {
   const args = ["-c", `import ${module}`];
   const { success } = new Deno.Command("python3", { args }).outputSync();
   if (!success) return `install ${debian}`;
-}
-
-/** Returns the resident memory of a process, or its peak (VmHWM), in 10^6 bytes. */
-export async function residentMemory(pid: number, field = "VmRSS") {
-  const { stdout } = await output("grep", [field, `/proc/${pid}/status`]);
-  return Number(stdout.match(/(\d+) kB/)![1]) * 1024 / 1e6;
-}
-
-export async function countDescriptors(pid: number): Promise<number> {
-  const { code, stdout, stderr } = await output("ls", [`/proc/${pid}/fd`]);
-  const count = stdout.split("\n").length - 1;
-  if (code !== 0 || count === 0) throw new Error(`Cannot count: ${stderr}`);
-  return count;
 }
