@@ -76,8 +76,9 @@ export class SimulatedBoard implements AsyncDisposable {
     return program.requests.slice(0, find());
   }
 
-  /** Stops the program, so that connections are refused: its port stays its own. */
+  /** Stops all of it, so that connections are refused: its port stays its own. */
   async goDown(): Promise<void> {
+    await this.#sensor?.[Symbol.asyncDispose]();
     await this.program.stop();
   }
 

@@ -156,7 +156,8 @@ export class Process implements AsyncDisposable, Participant {
   describe(): string {
     const state = this.#status ? `ended with ${this.#status.code}` : "runs";
     const streams = (["stdout", "stderr"] as const).map((stream) =>
-      this[stream] && `\n${stream}: ${this[stream].slice(-SHOWN_LENGTH)}`
+      this[stream] &&
+      `\n${stream}: ${this[stream].trimEnd().slice(-SHOWN_LENGTH)}`
     );
     const printed = streams.join("") || " and has printed nothing";
     return `"${this.#shortName}" ${state}${printed}`;
