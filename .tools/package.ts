@@ -40,6 +40,7 @@ await runTool(async (job) => {
   // Debian 11 cannot read zstd, the default on Ubuntu
   const build = ["-Zxz", "--root-owner-group", "--build", "tree", name];
   const env = { SOURCE_DATE_EPOCH: String(date), LC_ALL: "C" };
+  console.error("Compressing it, which takes about a minute");
   await run("dpkg-deb", build, { cwd: folder, env });
   await finish(`${folder}/${name}`, file);
   // A fixed name, for the README's commands

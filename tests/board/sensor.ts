@@ -23,10 +23,6 @@ import {
 
 const UNIT = "datasensor-sensor";
 
-const settings = await Deno.readTextFile(
-  ".board/package/etc/default/datasensor",
-);
-
 /** How the guide says that systemctl status names a group that does not exist. */
 const MISSING_GROUP = guide.match(/status=\d+\/GROUP/)[0];
 
@@ -39,12 +35,28 @@ const [, SENSOR_STOP_S, SERVICE_STOP_S] = guide
 
 /** The guide's drop-ins of the sensor, and its commands that show what happened. */
 const RUN_AS_USER = guide.block("User=pi");
-const ADD_GROUP = guide.block("SupplementaryGroups=i2c");
+const ADD_GROUP = guide.block("SupplementaryGroups=audio");
 const SHOW_STATUS = guide.line("systemctl status");
 const SHOW_WARNINGS = guide.line("# warnings");
 
-/** The guide's settings of a sensor. */
+/** The guide's settings of a sensor, a script, and the command that installs it. */
 const SETTINGS = guide.block("SENSOR=/usr/local/bin/my-sensor");
+const SENSOR_SCRIPT = guide.block("#!/bin/sh\nwhile read");
+const INSTALL_SCRIPT = guide.line("sudo install -m 755 my-sensor");
+
+/** How the guide repeats a program that ends. */
+const [REPEAT] = guide.match(/SENSOR=while :; do my-sensor; sleep \d+; done/);
+
+/** The guide's programs that keep readings apart, and its command that shows the log. */
+const [, MERGE] = guide.match(/`(\/usr\/lib\/datasensor\/merge .*?)`/);
+const [SHOW_LOG] = guide.match(/journalctl -u 'datasensor\*' -n 20/);
+
+/** What the guide says about a sensor that ends, is not executable, or hangs. */
+const [ENDED] = guide.match(/ended with status 0/);
+const [NOT_EXECUTABLE] = guide.match(/not executable/);
+
+/** The groups whose devices a sensor can open, as the guide says. */
+const [, SAID_GROUPS] = guide.match(/belong to the groups (.*?), as\s+in/s);
 
 /** A sensor that counts up once a second, with each backslash written twice. */
 const COUNTER = String
@@ -70,20 +82,36 @@ while cut -d ' ' -f 1 /proc/uptime; do sleep 1; done
 `;
 
 /**
- * After how long without a reading the sensor is started again, in s, instead of after
- * the example's 300. The sensor prints each second, on a busy machine every few.
+ * After how long without a line the sensor is started again, in s. It prints each
+ * second, on a busy machine every few.
  */
 const SILENCE_S = 10;
 
 /**
- * How long it may take to start a sensor that hangs again, in s: the unit lets each run
- * take 15 s at least, and pauses for 2 s. The rest is for a busy machine.
+ * How long it may take to start a sensor that hangs again, in s: systemd pauses for 2 s,
+ * and for 15 s more after a short run. The rest is for a busy machine.
  */
-const RESTART_LIMIT_S = Math.max(SILENCE_S, 15) + 2 + 10;
+const RESTART_LIMIT_S = SILENCE_S + 2 + 15 + 10;
 
 /** Sets the guide's flags and another sensor. */
 async function setSensor(board: Board, sensor: string): Promise<void> {
   await configure(board, SETTINGS.split("\n")[0]!, sensor);
+}
+
+/** Waits until the guide's command shows a text. */
+async function waitForLog(board: Board, text: string): Promise<void> {
+  await board.waitFor(
+    `"${text}" in the log`,
+    () => board.run(SHOW_LOG),
+    (log) => log.includes(text),
+  );
+}
+
+/** Asserts that the service has no reading once it answers. */
+async function assertHasNoReading(board: Board): Promise<void> {
+  const ask = () => board.answer();
+  const answer = await board.waitForText("the answer", ask, /^\d/);
+  assertMatch(answer, /^503/);
 }
 
 /** Writes a file that only its owner may read, as in a home folder. */
@@ -159,14 +187,14 @@ export const SENSOR: Check[] = [
 
   {
     name:
-      "the example reads the processor's temperature in degrees, within half a minute of plugging it in",
+      "the example prints the board's state, within half a minute with what was missing",
     needs: ["a kernel of its own"],
     async run(board) {
-      await uncomment(board, "FLAGS=", "thermal_zone0");
+      await uncomment(board, "FLAGS=", "datasensor/board");
       await waitForError(board, "thermal_zone0/temp");
       await fakeDevice(board, "/sys/class/thermal/thermal_zone0/temp");
       const begin = performance.now();
-      await board.waitForAnswer("200 21.5");
+      await board.waitForAnswer('200 {"temperature_C": 21.5, "load": ');
       const seconds = (performance.now() - begin) / 1000;
       assert(seconds <= 30, `It took ${seconds} s`);
     },
@@ -188,7 +216,7 @@ export const SENSOR: Check[] = [
     async run(board) {
       await writeFile(board, "rtl_433", RTL_433);
       await board.run("sudo install -m 755 rtl_433 /usr/local/bin");
-      await uncomment(board, "FLAGS=", "foreach.*model");
+      await uncomment(board, "FLAGS=", "latest 3600");
       const ask = () => board.answer();
       const answer = await board.waitForText("the answer", ask, /-2\.5/);
       const served = JSON.parse(answer.replace("200 ", ""));
@@ -205,7 +233,8 @@ export const SENSOR: Check[] = [
   },
 
   {
-    name: "the example merges the objects of two programs",
+    name:
+      "the guide's command merges two programs, and the value of one leaves when it ends",
     async run(board) {
       await writeFile(
         board,
@@ -216,20 +245,38 @@ while echo "{\\"$(basename $0)\\": 20}"; do sleep 1; done
       );
       await board.run(`sudo install -m 755 kitchen /usr/local/bin
 sudo ln -s kitchen /usr/local/bin/attic`);
-      await uncomment(board, "FLAGS=", "kitchen");
-      const both = /^200 {("kitchen":20|"attic":20|,){3}}$/;
-      await board.waitForText("the answer", () => board.answer(), both);
+      const sensor = MERGE!.replace("kitchen=COMMAND", "kitchen=kitchen")
+        .replace("attic=COMMAND", "attic=/usr/local/bin/attic");
+      await setSensor(board, `SENSOR=${sensor}`);
+      const names = async () => {
+        const answer = await board.answer();
+        if (!answer.startsWith("200 ")) return answer;
+        const reading = JSON.parse(answer.slice(4));
+        const values = Object.entries<{ value: unknown }>(reading)
+          .map(([name, { value }]) => `${name} ${JSON.stringify(value)}`);
+        return values.sort().join();
+      };
+      const both = 'attic {"attic":20},kitchen {"kitchen":20}';
+      await board.waitFor(both, names, (names) => names === both);
+      await board.run("sudo rm /usr/local/bin/attic; sudo pkill -x attic");
+      const one = 'kitchen {"kitchen":20}';
+      await board.waitFor(one, names, (names) => names === one);
+      await waitForError(board, '"attic" ended');
     },
   },
 
   {
-    name: "the example starts a program that hangs again",
+    name: "SILENCE= starts a program that hangs again, and the journal says so",
     async run(board) {
       await writeFile(board, "rtl_433", HANGING);
       await board.run("sudo install -m 755 rtl_433 /usr/local/bin");
-      const [, command, rest] = settings
-        .match(/^#(SENSOR=rtl_433 .*read -rt) \d+ (.*)$/m)!;
-      await setSensor(board, `${command} ${SILENCE_S} ${rest}`);
+      const flags = SETTINGS.split("\n")[0]!;
+      await configure(
+        board,
+        flags,
+        "SENSOR=rtl_433 -F json",
+        `SILENCE=${SILENCE_S}`,
+      );
       await board.waitForAnswer("200");
       await board.run(`sudo touch /run/hang\nsudo systemctl restart ${UNIT}`);
       const find = "pgrep -f '^sleep infinity'";
@@ -240,6 +287,7 @@ sudo ln -s kitchen /usr/local/bin/attic`);
       const begin = await startTime(board);
       await board.run("sudo rm /run/hang");
       await assertIsBack(board, begin); // it has printed nothing
+      await waitForError(board, `no line for ${SILENCE_S} s`);
       const stop = "sudo pkill -STOP -x rtl_433; cut -d ' ' -f 1 /proc/uptime";
       await assertIsBack(board, Number(await board.read(stop)));
     },
@@ -260,15 +308,16 @@ sudo ln -s kitchen /usr/local/bin/attic`);
   },
 
   {
-    name: "python3 needs no -u, and stdbuf -oL makes another program flush",
+    name: "python3 needs no -u, and filters need no stdbuf -oL",
     async run(board) {
       await writeFile(board, "sensor.py", SCRIPT);
       await board.run("sudo install -m 755 sensor.py /usr/local/bin/my-sensor");
       await setSensor(board, "SENSOR=python3 /usr/local/bin/my-sensor");
       await board.waitForAnswer("200 7.5");
-      const loop = "while sleep 0.5; do echo 8.5 C; done";
-      await setSensor(board, `SENSOR=${loop} | stdbuf -oL cut -d ' ' -f 1`);
-      await board.waitForAnswer("200 8.5");
+      const loop = "while sleep 0.5; do echo 7.5 C; done";
+      const filters = "sed s/7/8/ | cut -d ' ' -f 1 | grep 5 | jq -c .+1";
+      await setSensor(board, `SENSOR=${loop} | ${filters}`);
+      await board.waitForAnswer("200 9.5");
     },
   },
 
@@ -287,22 +336,47 @@ sudo ln -s kitchen /usr/local/bin/attic`);
   },
 
   {
+    name: "a sensor opens devices of the groups that the guide names",
+    async run(board) {
+      const groups = Array.from(
+        SAID_GROUPS!.matchAll(/`(\w+)`/g),
+        ([, group]) => group!,
+      );
+      assert(groups.length > 4);
+      for (const [index, group] of groups.entries()) {
+        await board.run(`echo ${index} | sudo tee /run/device-${group}
+sudo chmod 660 /run/device-${group}; sudo chgrp ${group} /run/device-${group}`);
+      }
+      const read = "while cat /run/device-* | jq -sc .; do sleep 1; done";
+      await setSensor(board, `SENSOR=${read}`);
+      const all = JSON.stringify(groups.map((_, index) => index));
+      const sorted = async () =>
+        JSON.stringify(JSON.parse((await board.answer()).slice(4)).sort?.());
+      await board.waitForAnswer("200");
+      await board.waitFor(all, sorted, (read) => read === all);
+      await board.run("sudo rm /run/device-*");
+    },
+  },
+
+  {
     name:
       "a sensor opens a device with the group of the guide's drop-in, once it exists",
     async run(board) {
       await board.run(
         "echo 8.5 | sudo tee /run/device; sudo chmod 660 /run/device",
       );
-      const read = "while cat /run/device; do sleep 1; done";
+      const read = "while :; do cat /run/device; sleep 1; done";
       await setSensor(board, `SENSOR=${read}`);
       await waitForError(board, "/run/device: Permission denied");
-      await edit(board, ADD_GROUP, UNIT);
+      await edit(board, ADD_GROUP.replace("audio", "sensors"), UNIT);
       await board.waitFor(
         `"${MISSING_GROUP}" in the status of the sensor`,
         async () => (await board.attempt(`systemctl status ${UNIT}`)).stdout,
         (status) => status.includes(MISSING_GROUP),
       );
-      await board.run("sudo groupadd --system i2c; sudo chgrp i2c /run/device");
+      await board.run(
+        "sudo groupadd --system sensors; sudo chgrp sensors /run/device",
+      );
       await board.waitForAnswer("200 8.5");
       await revert(board, UNIT);
     },
@@ -335,15 +409,35 @@ sudo ln -s kitchen /usr/local/bin/attic`);
     name: "the guide's sensor runs, and systemctl status shows both units",
     isOnTheWay: true,
     async run(board) {
-      const script = "#!/bin/sh\nwhile sleep 1; do echo 21.5; done\n";
-      await writeFile(board, "my-sensor", script);
-      await board.run("sudo install -m 755 my-sensor /usr/local/bin");
+      await writeFile(board, "my-sensor", SENSOR_SCRIPT);
+      await board.run(INSTALL_SCRIPT);
       await configure(board, SETTINGS);
-      await board.waitForAnswer("200 21.5");
+      await board.waitForAnswer('200 {"load": ');
       const status = await board.run(
         "systemctl status datasensor datasensor-sensor",
       );
       assertEquals(status.match(/Active: active \(running\)/g)?.length, 2);
+    },
+  },
+
+  {
+    name:
+      "the journal says what to do about a sensor that ends or is not executable, which is not called running",
+    async run(board) {
+      await writeFile(board, "my-sensor", "#!/bin/sh\necho 21.5\n");
+      await board.run(INSTALL_SCRIPT);
+      await configure(board, SETTINGS);
+      await waitForLog(board, ENDED!);
+      const state = () => property(board, "SubState", UNIT);
+      await board.waitForText("the state of the sensor", state, /^start-pre$/);
+      await configure(board, `${SETTINGS}\n${REPEAT}`);
+      await board.waitForAnswer("200 21.5");
+      await board.run("sudo chmod -x /usr/local/bin/my-sensor");
+      await configure(board, SETTINGS);
+      await waitForLog(board, NOT_EXECUTABLE!);
+      await board.run("sudo chmod +x /usr/local/bin/my-sensor");
+      await writeFile(board, "my-sensor", "#!/bin/sh\necho 21.5; sleep 1000\n");
+      await board.run(INSTALL_SCRIPT);
     },
   },
 
@@ -412,11 +506,52 @@ sudo ln -s kitchen /usr/local/bin/attic`);
       const state = () => property(board, "SubState");
       await board.waitForText("the state of the service", state, /^start-pre$/);
       await write(board, "77.7");
-      const ask = () => board.answer();
-      const answer = await board.waitForText("the answer", ask, /^\d/);
-      assertMatch(answer, /^503/);
+      await assertHasNoReading(board);
       await write(board, "88.8");
       await board.waitForAnswer("200 88.8");
+    },
+  },
+
+  {
+    name:
+      "without --stdin no sensor runs, the journal says why, and readings that nobody has read are dropped once it is set",
+    async run(board) {
+      const sensor = "SENSOR=echo 55.5; sleep infinity";
+      await configure(board, "FLAGS=", sensor);
+      await board.waitForAnswer('200 "Sensor data"');
+      await waitForLog(board, "FLAGS lacks --stdin");
+      await waitForState(board, "active", "inactive");
+      await write(board, "66.6");
+      await configure(board, "FLAGS=--stdin --json", "SENSOR=sleep infinity");
+      await assertHasNoReading(board);
+    },
+  },
+
+  {
+    name:
+      "a reading that was written while the service was stopped starts it, and is dropped",
+    async run(board) {
+      await configure(board, "FLAGS=--stdin --json", "SENSOR=");
+      await board.waitForAnswer("503");
+      await board.run("sudo systemctl stop datasensor");
+      await write(board, "66.6");
+      await assertHasNoReading(board);
+    },
+  },
+
+  {
+    name: "the first reading of a sensor is never dropped",
+    async run(board) {
+      const sensor = "SENSOR=cut -d ' ' -f 1 /proc/uptime; sleep infinity";
+      await configure(board, "FLAGS=--stdin --json", sensor);
+      for (let times = 0; times < 5; times++) {
+        await board.waitForAnswer("200");
+        const begin = Number(await board.read("cut -d ' ' -f 1 /proc/uptime"));
+        await board.run("sudo systemctl restart datasensor");
+        const ask = () => board.answer();
+        const answer = await board.waitForText("the answer", ask, /^200/);
+        assert(Number(answer.slice(4)) > begin, answer);
+      }
     },
   },
 

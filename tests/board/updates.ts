@@ -15,6 +15,9 @@ import {
 const INSTALL_ON_MANY = guide.block("--allow-downgrades");
 const COPY_SETTINGS = guide.block("cp settings").split("\n");
 const PURGE = guide.line("apt-get purge");
+const [REMOVE_DROP_INS] = guide.match(
+  /sudo systemctl revert datasensor datasensor-sensor/,
+);
 const INSTALL_WITHOUT_APT = guide.block("--fsys-tarfile");
 const EXCLUDE_SETTINGS = guide.match(/(?<=`)--exclude [^`]+/)[0];
 
@@ -136,9 +139,10 @@ export const REMOVAL: Check[] = [
     name: "a purge leaves nothing",
     isOnTheWay: true,
     async run(board) {
+      await board.run(REMOVE_DROP_INS!);
       await board.run(PURGE.replace("purge", "purge -y"));
       assertEquals(await board.answer(), "no answer");
-      // Not the operator's files: downloads, drop-ins and the guide's port setting. Nor
+      // Not the operator's files: downloads and the guide's port setting. Nor
       // systemd's folders, which it cannot remove while the root is read-only
       const find = "sudo find / -xdev -name '*datasensor*' ! -path '/home/*' " +
         "! -path '/var/log/*' ! -name 80-datasensor.conf " +

@@ -18,13 +18,14 @@ const STARTS: [
   ["at boot", 0, 0, 0, 12, ""],
   ["by an operator, after failures", 0, 100, 101, 102, ""],
   ["after a crash", 3, 100, 200, 200.5, ""],
+  ["2 s after a sensor ended", 3, 100, 200, 202.1, ""],
   ["after a crash within 10 s", 1, 100, 109, 109.5, "sleep 25\n"],
   [
     "after a run that ended before another failure",
     1,
     100,
     200,
-    203,
+    226,
     "sleep 25\n",
   ],
   ["if it was never active", 1, 0, 0, 12, "sleep 25\n"],
@@ -49,7 +50,7 @@ for (const [what, restarts, active, ended, started, delay] of STARTS) {
       const text = `#!/bin/sh\n${command}\n`;
       await Deno.writeTextFile(`${folder.path}/${name}`, text, { mode: 0o755 });
     }
-    const script = 'PATH=$0:$PATH; sh "$1"';
+    const script = 'PATH=$0:$PATH; sh "$1" datasensor 10 25';
     const args = ["-c", script, folder.path, SCRIPT];
     const { stdout, stderr } = await output("sh", args);
     assertEquals([stdout, stderr], [delay, ""]);

@@ -12,24 +12,27 @@ exit "$STATUS"
 const COMMANDS = [
   "deb-systemd-helper",
   "deb-systemd-invoke",
+  "groupadd",
   "systemctl",
-  "systemd-sysusers",
 ];
 
 /** Runs a script as dpkg does. Returns what it printed and which commands it ran. */
 async function runScript(
   call: string,
-  { hasSystemd = true, status = 0, env = {} } = {},
+  { hasSystemd = true, hasSysusers = true, status = 0, env = {} } = {},
 ) {
   using folder = await Folder.create();
   const [name, ...args] = call.split(" ");
-  for (const command of COMMANDS) {
+  const commands = hasSysusers ? [...COMMANDS, "systemd-sysusers"] : COMMANDS;
+  for (const command of commands) {
     const file = `${folder.path}/${command}`;
     await Deno.writeTextFile(file, FAKE, { mode: 0o755 });
   }
   const script = await Deno.readTextFile(`.board/package/DEBIAN/${name}`);
   const running = hasSystemd ? folder.path : `${folder.path}/none`;
-  const here = script.replaceAll("/run/systemd/system", running);
+  const here = script.replaceAll("/run/systemd/system", running)
+    // As if this machine did not have it
+    .replace("command -v systemd", `command -v ${folder.path}/systemd`);
   const CALLS = `${folder.path}/calls`;
   await Deno.writeTextFile(CALLS, "");
   const { code, stdout, stderr } = await output("sh", [
@@ -97,7 +100,7 @@ Deno.test(
     const { code, printed, calls } = await runScript("postinst configure", {
       hasSystemd: false,
     });
-    assertEquals([code, calls], [0, ENABLE]);
+    assertEquals([code, calls], [0, [...ENABLE, GROUPS]]); // as in a chroot
     assertEquals(
       printed,
       "datasensor is not started: it needs systemd, which is not running here\n",
@@ -114,7 +117,27 @@ Deno.test(
     }
     assertEquals(
       (await runScript("postinst configure", { env })).calls,
-      ENABLE,
+      [...ENABLE, "systemd-sysusers --root=/mnt datasensor.conf"],
     );
+  },
+);
+
+Deno.test(
+  "where an image lacks systemd, postinst creates the groups of the sensor's unit",
+  async () => {
+    const env = { DPKG_ROOT: await Deno.realPath(".board/package") };
+    const { calls } = await runScript("postinst configure", {
+      hasSysusers: false,
+      env,
+    });
+    const unit = await Deno.readTextFile(
+      ".board/package/usr/lib/systemd/system/datasensor-sensor.service",
+    );
+    const groups = unit.match(/(?<=^SupplementaryGroups=).*$/m)![0].split(" ");
+    const create = `groupadd --system --force --prefix ${env.DPKG_ROOT}`;
+    assertEquals(calls, [
+      ...ENABLE,
+      ...groups.map((group) => `${create} ${group}`),
+    ]);
   },
 );

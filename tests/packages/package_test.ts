@@ -47,7 +47,13 @@ Deno.test("the package contains these files", NEEDED, async () => {
   assertEquals(files.split("\n"), [
     "-rw-r--r-- root/root ./etc/default/datasensor",
     "-rwxr-xr-x root/root ./usr/bin/datasensor",
+    "-rwxr-xr-x root/root ./usr/lib/datasensor/board",
     "-rwxr-xr-x root/root ./usr/lib/datasensor/delay-restart",
+    "-rwxr-xr-x root/root ./usr/lib/datasensor/ds18b20",
+    "-rwxr-xr-x root/root ./usr/lib/datasensor/iio",
+    "-rwxr-xr-x root/root ./usr/lib/datasensor/latest",
+    "-rwxr-xr-x root/root ./usr/lib/datasensor/merge",
+    "-rwxr-xr-x root/root ./usr/lib/datasensor/run-sensor",
     "-rw-r--r-- root/root ./usr/lib/systemd/system/datasensor-sensor.service",
     "-rw-r--r-- root/root ./usr/lib/systemd/system/datasensor.service",
     "-rw-r--r-- root/root ./usr/lib/systemd/system/datasensor.socket",

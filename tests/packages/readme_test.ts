@@ -66,7 +66,7 @@ for (const [{ file, text }, limits] of LIMITS) {
 const SERVICE = programCommand(["--port", "0"]).flat()
   .map((word) => `'${word}'`).join(" ");
 
-/** What the README's commands read, what stands in for it, and the reading. */
+/** What the commands of the README and the guide read, what stands in for it, and the reading. */
 const SENSORS: [
   command: string,
   source: string,
@@ -79,6 +79,7 @@ const SENSORS: [
     "<<<21500", // in bash
     "21.5",
   ],
+  [guide.block("RANDOM"), "$((RANDOM % 10))", "21.5", "21.5"],
   [
     readme.block("rtl_433 -F json"),
     "rtl_433 -F json",
@@ -88,7 +89,7 @@ const SENSORS: [
 ];
 
 for (const [command, source, here, reading] of SENSORS) {
-  Deno.test(`the README's command with ${source} feeds the service, in German too`, async () => {
+  Deno.test(`the command with ${source} feeds the service, in German too`, async () => {
     using place = await Folder.create();
     const LC_ALL = "de_DE.UTF-8"; // in which awk prints 21,5
     const define = `localedef --no-archive -i de_DE -f UTF-8 ./${LC_ALL}`;
