@@ -1,5 +1,3 @@
-// deno-lint-ignore-file camelcase -- the keys are names of files and commands
-
 // The package's programs that read sensors, on files like the kernel's.
 
 import { assertEquals, assertMatch } from "@std/assert";
