@@ -59,6 +59,7 @@ export async function compile(
   const args = [
     "compile",
     "--no-code-cache", // which the executable would write into the board's /tmp
+    "--no-check", // by deno task check: it needs more memory than V8 may use here
     ...denoFlags,
     `--target=${target}-unknown-linux-gnu`,
     `--output=${output}`,

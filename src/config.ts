@@ -1,16 +1,26 @@
-export const RESOURCE_PATH = "/datasensor"; // the path of the only resource
+/** The path of the only resource. */
+export const RESOURCE_PATH = "/datasensor";
 
 /** The settings of the service. */
 export interface Config {
-  readonly hostname: string; // the address to listen on
-  readonly port: number; // the TCP port to listen on; 0 picks a free one
-  readonly message?: string; // the text to serve, if not the placeholder
-  readonly stdin: boolean; // whether to serve the last line of standard input instead
-  readonly json: boolean; // whether each of those lines is a JSON text
-  readonly maxAgeSeconds?: number; // how old the last line may be, if there is a limit
-  readonly cors: boolean; // whether web pages of other origins may read the responses
-  readonly journal: boolean; // whether systemd runs it, and its journal reads the log
-  readonly debug: boolean; // whether to log stack traces
+  /** The address to listen on. */
+  readonly hostname: string;
+  /** The TCP port to listen on; 0 picks a free one. */
+  readonly port: number;
+  /** The text to serve, if not the placeholder. */
+  readonly message?: string;
+  /** Whether to serve the last line of standard input instead of a text. */
+  readonly stdin: boolean;
+  /** Whether each of those lines is a JSON text. */
+  readonly json: boolean;
+  /** How old the last line may be, if there is a limit. */
+  readonly maxAgeSeconds?: number;
+  /** Whether web pages of other origins may read the responses. */
+  readonly cors: boolean;
+  /** Whether systemd runs the service, and its journal reads the log. */
+  readonly underSystemd: boolean;
+  /** Whether to log stack traces. */
+  readonly debug: boolean;
 }
 
 /** The settings when no flag is given. */
@@ -20,7 +30,7 @@ export const DEFAULTS: Config = {
   stdin: false,
   json: false,
   cors: false,
-  journal: false,
+  underSystemd: false,
   debug: true,
 };
 

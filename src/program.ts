@@ -2,16 +2,12 @@ import type { Logger } from "@std/log/logger";
 import { type Config, PLACEHOLDER } from "./config.ts";
 import { delay } from "./delay.ts";
 import { withAccessLog } from "./http/access_log.ts";
-import {
-  createErrorHandler,
-  createResource,
-  withErrors,
-  withoutHeadBody,
-} from "./http/handler.ts";
-import { withContext } from "./http/request_target.ts";
+import { withContext, withoutHeadBody } from "./http/application.ts";
+import { createErrorHandler, withErrors } from "./http/errors.ts";
+import { createResource } from "./http/resource.ts";
 import { createResponses } from "./http/responses.ts";
 import { createLogger, withPriority } from "./log/logger.ts";
-import { parseCommand } from "./process/command_line.ts";
+import { parseCommand, VERSION } from "./process/command_line.ts";
 import { stopSignal, uncaughtErrorSignal } from "./process/signals.ts";
 import { followInput } from "./sensor/input.ts";
 import { LastReading, type Sensor } from "./sensor/last_reading.ts";
@@ -21,8 +17,8 @@ import { Server } from "./server/server.ts";
 
 const OUTPUT_TIMEOUT_MS = 900; // for the log, and again for an error message
 
-/** The parts of the process that tests replace. */
-export const PROCESS = {
+/** What the program uses of its process, and tests replace. */
+export const DEPENDENCIES = {
   stdin: Deno.stdin,
   stdout: Deno.stdout,
   stderr: Deno.stderr,
@@ -31,17 +27,17 @@ export const PROCESS = {
   uncaughtErrorSignal,
   Server,
 };
-type Process = typeof PROCESS;
+type Dependencies = typeof DEPENDENCIES;
 
 /** Runs a command. Returns 0 (clean stop), 1 (failure) or 2 (invalid usage). */
 export async function runProgram(
   args: string[],
-  process = PROCESS,
+  dependencies = DEPENDENCIES,
 ): Promise<number> {
   const command = parseCommand(args);
-  const { stdout, stderr } = process;
+  const { stdout, stderr } = dependencies;
   if (command.kind === "invalid") {
-    await printError(stderr, command.text, command.journal);
+    await printError(stderr, command.text, command.underSystemd);
     return 2;
   }
   if (command.kind === "print") {
@@ -55,37 +51,43 @@ export async function runProgram(
   }
   const { config } = command;
   try {
-    await serve(config, process);
+    await serve(config, dependencies);
     return 0;
   } catch (error) {
-    await printError(stderr, explain(error, config), config.journal);
+    await printError(stderr, explain(error, config), config.underSystemd);
     return 1;
   }
 }
 
-async function serve(config: Config, process: Process): Promise<void> {
-  const { stdout, noColor, Server } = process;
+async function serve(
+  config: Config,
+  { stdin, stdout, noColor, ...dependencies }: Dependencies,
+): Promise<void> {
   const hasColor = stdout.isTerminal() && !noColor;
-  const style = config.journal ? "journal" : hasColor ? "color" : "plain";
+  const style = config.underSystemd ? "journal" : hasColor ? "color" : "plain";
   const level = config.debug ? "DEBUG" : "INFO";
   const sink = (bytes: Uint8Array) => stdout.write(bytes);
   const { logger, flush } = createLogger(sink, level, style);
-  const uncaught = process.uncaughtErrorSignal();
-  const stop = AbortSignal.any([process.stopSignal(), uncaught]);
+  if (config.underSystemd) logger.info(VERSION);
+  const uncaught = dependencies.uncaughtErrorSignal();
+  const stop = AbortSignal.any([dependencies.stopSignal(), uncaught]);
 
-  const sensor = createSensor(config, process.stdin, logger, stop);
+  const sensor = createSensor(config, stdin, logger, stop);
   const responses = createResponses(config.cors);
   const onError = createErrorHandler(responses, logger);
   const descriptors = new Descriptors(logger);
   // What a request passes, from the inside out
-  let handler = createResource(sensor, responses);
-  handler = withErrors(handler, onError);
-  handler = descriptors.withClosing(handler);
-  handler = withAccessLog(handler, logger);
-  const serveRequest = withoutHeadBody(withContext(handler));
-  const application = { handler: serveRequest, onError };
+  const answering = withErrors(createResource(sensor, responses), onError);
+  const closing = descriptors.withClosing(answering);
+  const logging = withAccessLog(closing, logger);
+  const handler = withoutHeadBody(withContext(logging));
 
-  const server = new Server(config, application, descriptors, logger);
+  const server = new dependencies.Server(
+    config,
+    { handler, onError },
+    descriptors,
+    logger,
+  );
   try {
     await server.run(stop);
     uncaught.throwIfAborted();
@@ -97,7 +99,7 @@ async function serve(config: Config, process: Process): Promise<void> {
 /** Creates what a request reads: a fixed text, or the last line of standard input. */
 function createSensor(
   config: Config,
-  stdin: Process["stdin"],
+  stdin: Dependencies["stdin"],
   logger: Logger,
   stop: AbortSignal,
 ): Sensor {
@@ -119,9 +121,12 @@ function explain(error: unknown, { debug }: Config): string {
 async function printError(
   stream: typeof Deno.stderr,
   text: string,
-  journal: boolean,
+  underSystemd: boolean,
 ): Promise<void> {
-  const printed = print(stream, journal ? withPriority("ERROR", text) : text);
+  const printed = print(
+    stream,
+    underSystemd ? withPriority("ERROR", text) : text,
+  );
   await waitForOutput(printed.catch(() => {})); // there is nowhere to report it
 }
 

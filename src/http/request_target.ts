@@ -1,26 +1,8 @@
-import type { Handler, ServeInfo } from "./handler.ts";
 import { memoizeLast } from "./memoize_last.ts";
-
-/**
- * The fast path: returns the target if the URL alone shows where it begins, and
- * otherwise "". The host `localhost` is not enough, since Deno also substitutes it
- * for a missing or invalid Host field.
- */
-const fastTarget = memoizeLast((url: string) =>
-  /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/.exec(url)?.[1] ?? ""
-);
 
 /** A host and an optional port (RFC 3986, section 3.2). */
 const AUTHORITY =
   /^(\[[\w.~!$&'()*+,;=:%-]+\]|([\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(:\d*)?$/i;
-
-/** Wraps a handler for Deno.serve: passes it the context of a request. */
-export function withContext(handler: Handler) {
-  return (request: Request, { remoteAddr }: ServeInfo): Response => {
-    const target = requestTarget(request);
-    return handler(request, { client: remoteAddr.hostname, target });
-  };
-}
 
 /**
  * Returns the path and query of a request's target (RFC 9112, section 3.2), or
@@ -31,14 +13,26 @@ export function withContext(handler: Handler) {
  * normalize the path.
  */
 export function requestTarget(request: Request): string | undefined {
-  const fast = fastTarget(request.url);
-  if (fast) return fast;
+  return unambiguousTarget(request.url) ?? validateTarget(request);
+}
+
+/**
+ * The fast path: returns the target if the URL alone shows where it begins, as with a
+ * single slash after a plain host. The host `localhost` is not enough, since Deno also
+ * substitutes it for a missing or invalid Host field.
+ */
+const unambiguousTarget = memoizeLast((url: string): string | undefined =>
+  /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/.exec(url)?.[1]
+);
+
+/** The slow path: returns the target after it has validated the Host field. */
+function validateTarget({ url, headers }: Request): string | undefined {
   const [, authority = "", target = ""] =
-    request.url.match(/^[^:]+:\/\/([^/?#]*)(.*)$/s) ?? [];
+    url.match(/^[^:]+:\/\/([^/?#]*)(.*)$/s) ?? [];
   // Deno creates the headers when they are read, which takes 2 µs
-  const host = request.headers.get("host") ?? authority;
+  const host = headers.get("host") ?? authority;
   // If Host is not in the URL, the target is in absolute form and replaces it
-  const isHostInUrl = request.url.startsWith(`http://${host}`) ||
+  const isHostInUrl = url.startsWith(`http://${host}`) ||
     /^localhost(:|$)/.test(authority);
   if (!AUTHORITY.test(isHostInUrl ? host : authority)) return undefined;
   // Without a path, as in CONNECT, the target is the root

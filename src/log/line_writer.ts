@@ -66,9 +66,8 @@ export class LineWriter {
       }
       while (bytes.length > 0) {
         try {
-          const end = bytes.lastIndexOf(LF, batchBytes - 1) + 1 ||
-            bytes.indexOf(LF) + 1;
-          bytes = bytes.subarray(await this.sink(bytes.subarray(0, end)));
+          const written = await this.sink(takeLines(bytes, batchBytes));
+          bytes = bytes.subarray(written);
         } catch (error) {
           // A failed write does not say how much it wrote. Its bytes are retried, which
           // repeats what a disk took until it was full, and later one line at most
@@ -81,4 +80,10 @@ export class LineWriter {
     } while (this.#length > 0);
     this.#writing = undefined;
   }
+}
+
+/** Returns the whole lines within a limit, or the first line if that is longer. */
+function takeLines(bytes: Uint8Array, limit: number): Uint8Array {
+  const last = bytes.lastIndexOf(LF, limit - 1);
+  return bytes.subarray(0, (last < 0 ? bytes.indexOf(LF) : last) + 1);
 }

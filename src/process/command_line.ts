@@ -5,7 +5,7 @@ import { type Config, DEFAULTS, PLACEHOLDER } from "../config.ts";
 export type Command =
   | { kind: "serve"; config: Config }
   | { kind: "print"; text: string }
-  | { kind: "invalid"; text: string; journal: boolean };
+  | { kind: "invalid"; text: string; underSystemd: boolean };
 
 /** How to call the program. */
 export const SYNOPSIS = "datasensor [flags]";
@@ -19,17 +19,33 @@ export const VERSION =
   `datasensor ${project.version} (Deno ${Deno.version.deno}, ${Deno.build.arch})`;
 
 /** A flag, from which its help, its page of the manual and its parser follow. */
-export interface Flag {
+export type Flag = SettingFlag | PrintingFlag;
+
+interface CommonFlag {
   /** Its names, such as `--debug` and `--no-debug`. */
   readonly names: readonly string[];
-  /** What the help calls its value, if it takes one. */
-  readonly value?: string;
   /** What the help says of it. */
   readonly help: string;
-  /** Describes the valid values, for an error message. */
-  readonly takes?: string;
-  /** Returns what it sets, a text to print, or undefined if its value is invalid. */
-  parse(value: string, name: string): Partial<Config> | string | undefined;
+  /** Its value, if it takes one. */
+  readonly value?: {
+    /** What the help calls it, such as `PORT`. */
+    readonly name: string;
+    /** Describes the valid ones, for an error message. */
+    readonly valid: string;
+  };
+}
+
+/** A flag that changes settings. */
+interface SettingFlag extends CommonFlag {
+  /** Returns what it sets, or undefined if its value is invalid. */
+  parse(value: string, name: string): Partial<Config> | undefined;
+}
+
+/** A flag that prints a text instead of serving. */
+interface PrintingFlag extends CommonFlag {
+  readonly value?: undefined;
+  /** Returns the text. */
+  print(): string;
 }
 
 /** The addresses on which the program is permitted to listen. */
@@ -39,17 +55,15 @@ const HOSTS = ["0.0.0.0", "::", "127.0.0.1", "::1", "localhost"];
 export const FLAGS: readonly Flag[] = [
   {
     names: ["--host"],
-    value: "ADDRESS",
+    value: { name: "ADDRESS", valid: `one of ${HOSTS.join(", ")}` },
     help:
       `listen on 0.0.0.0 (all IPv4 addresses), :: (IPv6 too), 127.0.0.1, ::1 or localhost (default ${DEFAULTS.hostname})`,
-    takes: `one of ${HOSTS.join(", ")}`,
     parse: (hostname) => HOSTS.includes(hostname) ? { hostname } : undefined,
   },
   {
     names: ["--port"],
-    value: "PORT",
+    value: { name: "PORT", valid: "a whole number from 0 to 65535" },
     help: `listen on this port; 0 picks a free one (default ${DEFAULTS.port})`,
-    takes: "a whole number from 0 to 65535",
     parse: (value) => {
       const port = Number(value);
       return /^\d+$/.test(value) && port <= 65535 ? { port } : undefined;
@@ -57,9 +71,8 @@ export const FLAGS: readonly Flag[] = [
   },
   {
     names: ["--message"],
-    value: "TEXT",
+    value: { name: "TEXT", valid: "a non-empty text" },
     help: `serve this text (default "${PLACEHOLDER}"), not with --stdin`,
-    takes: "a non-empty text",
     parse: (message) => message !== "" ? { message } : undefined,
   },
   {
@@ -74,10 +87,12 @@ export const FLAGS: readonly Flag[] = [
   },
   {
     names: ["--max-age"],
-    value: "SECONDS",
+    value: {
+      name: "SECONDS",
+      valid: "a number of seconds above 0, such as 15 or 0.5",
+    },
     help:
       "with --stdin: answer 503 once the last reading is older than this (default: no limit)",
-    takes: "a number of seconds above 0, such as 15 or 0.5",
     parse: (value) => {
       const maxAgeSeconds = Number(value);
       const isValid = /^\d+(\.\d+)?$/.test(value) && maxAgeSeconds > 0;
@@ -93,7 +108,7 @@ export const FLAGS: readonly Flag[] = [
     names: ["--journal"],
     help:
       "for systemd: prefix log messages with a priority, and retry until it can listen",
-    parse: () => ({ journal: true }),
+    parse: () => ({ underSystemd: true }),
   },
   {
     names: ["--debug", "--no-debug"],
@@ -103,18 +118,18 @@ export const FLAGS: readonly Flag[] = [
   {
     names: ["-h", "--help"],
     help: "print this help",
-    parse: () => HELP,
+    print: () => HELP,
   },
   {
     names: ["--version"],
     help: "print the version",
-    parse: () => VERSION,
+    print: () => VERSION,
   },
 ];
 
 /** Formats a flag for the help, as in `--debug, --no-debug`. */
 export function formatNames({ names, value }: Flag): string {
-  return names.join(", ") + (value ? ` ${value}` : "");
+  return names.join(", ") + (value ? ` ${value.name}` : "");
 }
 
 const NAMES_COLUMNS = 21; // for the names of a flag, before its help
@@ -138,7 +153,8 @@ function formatFlag(flag: Flag): string {
 interface Argument {
   readonly arg: string;
   readonly name: string;
-  readonly flag?: Flag; // unless it is unknown
+  /** The flag of that name, if there is one. */
+  readonly flag?: Flag;
   readonly value?: string;
 }
 
@@ -162,10 +178,11 @@ function readArguments(args: readonly string[]): Argument[] {
  */
 export function parseCommand(args: readonly string[]): Command {
   const given = readArguments(args);
+  const underSystemd = given.some(({ arg }) => arg === "--journal");
   const invalid = (message: string): Command => ({
     kind: "invalid",
     text: `${message}\nRun with --help for the list of flags`,
-    journal: given.some(({ arg }) => arg === "--journal"),
+    underSystemd,
   });
   let config = DEFAULTS;
   for (const { arg, name, flag, value } of given) {
@@ -175,13 +192,21 @@ export function parseCommand(args: readonly string[]): Command {
     if (!flag.value && value !== undefined) {
       return invalid(`${name} takes no value, not ${JSON.stringify(value)}`);
     }
-    const result = flag.parse(value ?? "", name);
-    if (typeof result === "string") return { kind: "print", text: result };
-    if (result === undefined) {
-      const instead = value ? `, not ${JSON.stringify(value)}` : "";
-      return invalid(`${name} takes ${flag.takes}${instead}`);
+    if ("print" in flag) {
+      // systemd would restart the service forever after a clean exit
+      if (underSystemd) {
+        return invalid(
+          `${name} cannot be used with --journal: the service would end`,
+        );
+      }
+      return { kind: "print", text: flag.print() };
     }
-    config = { ...config, ...result };
+    const settings = flag.parse(value ?? "", name);
+    if (settings === undefined) {
+      const instead = value ? `, not ${JSON.stringify(value)}` : "";
+      return invalid(`${name} takes ${flag.value?.valid}${instead}`);
+    }
+    config = { ...config, ...settings };
   }
   const conflict = findConflict(config);
   return conflict ? invalid(conflict) : { kind: "serve", config };

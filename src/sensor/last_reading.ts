@@ -2,12 +2,20 @@ import type { Logger } from "@std/log/logger";
 
 /** A sensor reading. */
 export interface Reading {
-  readonly json: string; // the text to serve
-  readonly time?: number; // when it arrived, by the system clock, in ms since 1970
+  /** The JSON text to serve. */
+  readonly json: string;
+  /** When it arrived, by the system clock, in ms since 1970. */
+  readonly time?: number;
+}
+
+/** The absence of a reading. */
+export interface Unavailable {
+  /** Why there is no reading, as a sentence for clients. */
+  readonly unavailable: string;
 }
 
 /** Returns the reading (the same object until it changes), or why there is none. */
-export type Sensor = () => Reading | string;
+export type Sensor = () => Reading | Unavailable;
 
 const CLOCK_TOLERANCE_MS = 10; // more than it takes to read both clocks
 
@@ -46,26 +54,44 @@ export class LastReading {
   /** Returns the reading, or why there is none. */
   readonly read: Sensor = () => {
     const reading = this.#reading;
-    const end = this.#end ? `, and the input has ${this.#end}` : "";
-    if (!reading) {
-      const sent = this.#hasInvalidLines ? "only invalid lines" : "no reading";
-      return `The sensor has sent ${sent}${end || " so far"}`;
-    }
+    if (!reading) return { unavailable: this.#explainAbsence() };
     const age = this.monotonicTime() - this.#receivedAt;
-    const limit = this.maxAgeSeconds ?? Infinity;
-    const wasStale = this.#isStale;
-    this.#isStale = age > limit * 1000;
-    if (this.#isStale) {
-      const seconds = Math.ceil(age / 100) / 10;
-      const problem =
-        `The last reading is ${seconds} s old: the limit is ${limit} s${end}`;
-      if (!wasStale) this.logger.warn(problem);
-      return problem;
-    }
-    if (wasStale) this.logger.warn("Readings arrive again");
-    const time = this.wallTime() - age; // differs if the clock was set meanwhile
-    const isSame = Math.abs(time - reading.time) < CLOCK_TOLERANCE_MS;
-    if (isSame) return reading;
-    return this.#reading = { ...reading, time };
+    const unavailable = this.#explainAge(age);
+    this.#logChange(unavailable);
+    if (unavailable !== undefined) return { unavailable };
+    return this.#reading = this.#followClock(reading, age);
   };
+
+  #explainAbsence(): string {
+    const sent = this.#hasInvalidLines ? "only invalid lines" : "no reading";
+    return `The sensor has sent ${sent}${this.#explainEnd() || " so far"}`;
+  }
+
+  /** Returns why a reading of an age, in ms, is too old, or undefined if it is not. */
+  #explainAge(age: number): string | undefined {
+    const limit = this.maxAgeSeconds ?? Infinity;
+    if (age <= limit * 1000) return undefined;
+    const seconds = Math.ceil(age / 100) / 10;
+    const limits = `the limit is ${limit} s${this.#explainEnd()}`;
+    return `The last reading is ${seconds} s old: ${limits}`;
+  }
+
+  #explainEnd(): string {
+    return this.#end ? `, and the input has ${this.#end}` : "";
+  }
+
+  /** Logs when the reading becomes too old, and when it no longer is. */
+  #logChange(problem: string | undefined): void {
+    const isStale = problem !== undefined;
+    if (isStale === this.#isStale) return;
+    this.#isStale = isStale;
+    this.logger.warn(problem ?? "Readings arrive again");
+  }
+
+  /** Corrects the time of a reading of an age if the system clock has been set. */
+  #followClock(reading: Required<Reading>, age: number): Required<Reading> {
+    const time = this.wallTime() - age;
+    const isSame = Math.abs(time - reading.time) < CLOCK_TOLERANCE_MS;
+    return isSame ? reading : { ...reading, time };
+  }
 }

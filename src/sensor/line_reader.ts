@@ -10,6 +10,7 @@ const LATE = "Dropping lines that pause before they end";
 const LINE_PAUSE_MS = 900; // less than a second: a read may begin late in a pause
 const PAUSE_MS = 5; // after each read and between lines, to let requests in
 const WORK_MS = 2; // how long lines are processed before such a pause
+const MAX_BYTES_PER_MS = 1000; // far above any sensor: more waits in the pipe
 const LF = 0x0a;
 const CR = 0x0d;
 
@@ -26,17 +27,17 @@ export async function* readLines(
   const buffer = new Uint8Array(MAX_LINE_BYTES + 2); // a line with its CRLF
   let length = 0; // of the incomplete line at the start of the buffer
   let isSkipping = false; // until the end of a line whose start has been dropped
-  const dropStart = (problem: string) => {
-    if (!isSkipping) drop(problem, buffer.subarray(0, length));
-    isSkipping = true;
-  };
   while (true) {
     const waitStart = now();
     const count = await input.read(buffer.subarray(length));
-    const isLate = now() - waitStart > LINE_PAUSE_MS;
-    if (count === null && length > 0) dropStart(UNFINISHED);
-    if (count === null) return;
-    if (isLate && length > 0) dropStart(LATE);
+    if (count === null) {
+      if (length > 0) drop(UNFINISHED, buffer.subarray(0, length));
+      return;
+    }
+    if (length > 0 && now() - waitStart > LINE_PAUSE_MS) {
+      drop(LATE, buffer.subarray(0, length));
+      isSkipping = true;
+    }
     length += count;
     const bytes = buffer.subarray(0, length);
     let start = 0; // of the next line
@@ -53,10 +54,13 @@ export async function* readLines(
       await delay(PAUSE_MS);
       pauseAt = now() + WORK_MS;
     }
-    if (start === 0 && length === buffer.length) dropStart(TOO_LONG);
+    if (start === 0 && length === buffer.length && !isSkipping) {
+      drop(TOO_LONG, bytes);
+      isSkipping = true;
+    }
     if (isSkipping) start = length; // nothing of that line is kept
     buffer.copyWithin(0, start, length);
     length -= start;
-    await delay(PAUSE_MS);
+    await delay(Math.max(PAUSE_MS, count / MAX_BYTES_PER_MS));
   }
 }

@@ -7,8 +7,9 @@ const SIEGE_BACKLOG = 128; // a shorter queue than Deno's: new clients wait less
 
 /** File descriptors, of which each connection takes one, and when they ran out. */
 export class Descriptors {
-  #areLow = false;
-  #ranOutAt = -Infinity;
+  #isSaving = false;
+  #exhaustedAt = -Infinity;
+  #siegeAt = -Infinity;
 
   constructor(
     private readonly logger: Logger,
@@ -19,23 +20,27 @@ export class Descriptors {
   withClosing(handler: Handler): Handler {
     return (request, context) => {
       const response = handler(request, context);
-      if (!this.#areLow) return response;
-      this.#areLow = this.now() - this.#ranOutAt < SAVING_MS;
-      if (this.#areLow) response.headers.set("connection", "close");
+      if (!this.#isSaving) return response;
+      this.#isSaving = this.now() - this.#exhaustedAt < SAVING_MS;
+      if (this.#isSaving) response.headers.set("connection", "close");
       else this.logger.warn("Connections are kept alive again");
       return response;
     };
   }
 
-  /**
-   * Notes that they have run out, and starts to save them. Returns the backlog with
-   * which to listen again, or undefined for Deno's.
-   */
-  runOut(): number | undefined {
-    if (!this.#areLow) this.logger.warn("Connections are no longer kept alive");
-    this.#areLow = true;
-    const before = this.#ranOutAt;
-    this.#ranOutAt = this.now();
-    return this.#ranOutAt - before < SIEGE_MS ? SIEGE_BACKLOG : undefined;
+  /** Notes that descriptors have run out, and starts to save them. */
+  noteExhausted(): void {
+    const now = this.now();
+    if (now - this.#exhaustedAt < SIEGE_MS) this.#siegeAt = now;
+    this.#exhaustedAt = now;
+    if (this.#isSaving) return;
+    this.#isSaving = true;
+    this.logger.warn("Connections are no longer kept alive");
+  }
+
+  /** How many clients may wait for accept; undefined for Deno's default. */
+  get backlog(): number | undefined {
+    const isSiege = this.now() - this.#siegeAt < SIEGE_MS;
+    return isSiege ? SIEGE_BACKLOG : undefined;
   }
 }

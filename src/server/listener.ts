@@ -47,26 +47,21 @@ export function listen(
   const closer = new AbortController();
   const { signal } = closer;
   const all = { ...options, hostname, port, signal, onListen() {} }; // silent
-  const open = () => ({ server: runtime.serve(all), closer });
   try {
-    return open();
+    return { server: runtime.serve(all), closer };
   } catch (error) {
-    const { name } = error as Error;
-    const { reason, remedy } = CAUSES[name] ?? { reason: `${error}` };
-    // All addresses of --host are permitted, so Deno.serve has tried another one
-    if (name === "NotCapable") {
-      throw new ListenError(`Cannot listen: ${reason}`, OVERRIDDEN);
-    }
-    if (!isFree({ hostname, port }, runtime)) {
-      const place = `"${hostname}", port ${port}`;
-      throw new ListenError(`Cannot listen on ${place}: ${reason}`, remedy);
-    }
-    try {
-      return open(); // in case the other program has just ended
-    } catch {
-      throw new ListenError(`Cannot listen: ${reason}`, OVERRIDDEN);
-    }
+    throw explainFailure(error as Error, { hostname, port }, runtime);
   }
+}
+
+function explainFailure(error: Error, address: Address, runtime: Runtime) {
+  const { reason, remedy } = CAUSES[error.name] ?? { reason: `${error}` };
+  // All addresses of --host are permitted, and a free one does not fail
+  if (error.name === "NotCapable" || isFree(address, runtime)) {
+    return new ListenError(`Cannot listen: ${reason}`, OVERRIDDEN);
+  }
+  const place = `"${address.hostname}", port ${address.port}`;
+  return new ListenError(`Cannot listen on ${place}: ${reason}`, remedy);
 }
 
 function isFree(address: Address, runtime: Runtime): boolean {

@@ -1,10 +1,10 @@
 import type { Logger } from "@std/log/logger";
 import type { Config } from "../config.ts";
-import type { Application } from "../http/handler.ts";
+import type { Application } from "../http/application.ts";
 import { limitWarnings } from "../log/logger.ts";
 import type { Descriptors } from "./descriptors.ts";
 import { holdPort, keepTrying, listen, type Listener } from "./listener.ts";
-import { MemoryError, watchMemory } from "./memory.ts";
+import { MemoryError, MemoryLimit } from "./memory.ts";
 import { RUNTIME } from "./runtime.ts";
 import { formatStartReport } from "./start_report.ts";
 
@@ -16,6 +16,7 @@ const MEMORY_RELEASE_MS = 500; // until closed connections have freed their memo
 /** A server that reports where it listens, and recovers from failures. */
 export class Server {
   readonly #warn: ReturnType<typeof limitWarnings>;
+  readonly #memoryLimit: MemoryLimit;
 
   constructor(
     private readonly config: Config,
@@ -25,6 +26,7 @@ export class Server {
     private readonly runtime = RUNTIME,
   ) {
     this.#warn = limitWarnings(logger, runtime.now);
+    this.#memoryLimit = new MemoryLimit(logger, runtime);
   }
 
   /**
@@ -40,13 +42,13 @@ export class Server {
     const { addr } = listener.server; // port 0 or DENO_SERVE_ADDRESS changes it
     this.#report(addr);
     while (true) {
-      const outOfMemory = watchMemory(listener.closer.signal, runtime);
+      const outOfMemory = this.#memoryLimit.watch(listener.closer.signal);
       const failure = await waitForFailure(listener, stopped, outOfMemory);
       if (failure === undefined) {
         return await this.#shutDown(listener, outOfMemory);
       }
-      const tcpBacklog = await this.#closeAll(listener, failure);
-      const open = () => this.#open(addr, tcpBacklog);
+      await this.#recover(listener, failure);
+      const open = () => this.#open(addr);
       listener = await keepTrying(open, stop, logger, runtime);
       if (!listener) return;
     }
@@ -58,12 +60,12 @@ export class Server {
    */
   async #start(stop: AbortSignal): Promise<Listener | undefined> {
     const open = () => this.#open(this.config);
-    if (!this.config.journal) return open();
+    if (!this.config.underSystemd) return open();
     return await keepTrying(open, stop, this.logger, this.runtime);
   }
 
   #report(addr: Deno.NetAddr): void {
-    const report = formatStartReport(addr, this.config.debug);
+    const report = formatStartReport(addr, this.config);
     for (const line of report) this.logger.info(line);
     if (this.runtime.residentBytes() === 0) {
       this.logger.warn(
@@ -82,27 +84,34 @@ export class Server {
     await Promise.race([finished, timeout, outOfMemory]).catch(() => {});
   }
 
-  #open(address: Pick<Config, "hostname" | "port">, tcpBacklog?: number) {
+  #open(address: Pick<Config, "hostname" | "port">): Listener {
+    const tcpBacklog = this.descriptors.backlog;
     return listen(address, { tcpBacklog, ...this.application }, this.runtime);
   }
 
-  /** Closes all connections. Returns the next backlog, or undefined for Deno's. */
-  async #closeAll({ server, closer }: Listener, failure: unknown) {
-    const { delay } = this.runtime;
-    const isOutOfMemory = failure instanceof MemoryError;
-    if (isOutOfMemory) {
-      closer.abort(); // closes the port too
-      await delay(CLOSE_MS);
-      using _ = holdPort(server.addr, this.runtime);
-      await delay(MEMORY_RELEASE_MS);
-    } else { // accept has failed, as with EMFILE, and the port is closed already
-      using _ = holdPort(server.addr, this.runtime);
-      await delay(LAST_RESPONSE_MS);
-      closer.abort();
-      await delay(CLOSE_MS);
-    }
+  /** Closes all connections, so that the server can listen again. */
+  async #recover(listener: Listener, failure: unknown): Promise<void> {
+    const isMemory = failure instanceof MemoryError;
+    if (isMemory) await this.#freeMemory(listener);
+    else await this.#freeDescriptors(listener);
     this.#warn(`Closed all connections to recover from "${failure}"`);
-    return isOutOfMemory ? undefined : this.descriptors.runOut();
+    if (isMemory) this.#memoryLimit.raiseUnlessFreed(failure);
+    else this.descriptors.noteExhausted();
+  }
+
+  async #freeMemory({ server, closer }: Listener): Promise<void> {
+    closer.abort(); // closes the port too
+    await this.runtime.delay(CLOSE_MS);
+    using _ = holdPort(server.addr, this.runtime);
+    await this.runtime.delay(MEMORY_RELEASE_MS);
+  }
+
+  /** After accept has failed, as with EMFILE, which closes the port. */
+  async #freeDescriptors({ server, closer }: Listener): Promise<void> {
+    using _ = holdPort(server.addr, this.runtime);
+    await this.runtime.delay(LAST_RESPONSE_MS);
+    closer.abort();
+    await this.runtime.delay(CLOSE_MS);
   }
 }
 

@@ -1,9 +1,9 @@
-import { RESOURCE_PATH } from "../config.ts";
+import { type Config, RESOURCE_PATH } from "../config.ts";
 
 /** Returns the lines of the start report, which lists the addresses of the service. */
 export function formatStartReport(
   addr: Deno.NetAddr,
-  debug: boolean,
+  { debug, underSystemd }: Pick<Config, "debug" | "underSystemd">,
 ): string[] {
   const { hostname, port } = addr;
   const isAll = hostname === "0.0.0.0" || hostname === "::";
@@ -14,7 +14,7 @@ export function formatStartReport(
     const authority = `${host.includes(":") ? `[${host}]` : host}:${port}`;
     lines.push(` * Running on http://${authority}${RESOURCE_PATH}`);
   }
-  lines.push("Press CTRL+C to quit");
+  if (!underSystemd) lines.push("Press CTRL+C to quit");
   return lines;
 }
 

@@ -1,6 +1,11 @@
 // What the program reports at its start: its addresses, or why it cannot listen.
 
-import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertNotEquals,
+} from "@std/assert";
 import { missingAddress, needs } from "../helpers/needs.ts";
 import { exchange, LAST_GET } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
@@ -60,19 +65,22 @@ Deno.test("the program retries with --journal while the port is in use, and answ
   await using other = await Program.start();
   const args = ["--port", `${other.port}`, "--journal"];
   await using program = new Program(...programCommand(args));
-  await program.waitForMatch(/\n/);
+  await program.waitForMatch(/WARN/);
   await using stopped = new Program(...programCommand(args));
-  await stopped.waitForMatch(/\n/);
+  await stopped.waitForMatch(/WARN/);
   assertEquals((await stopped.stop()).code, 0);
   assertEquals((await other.stop()).code, 0);
-  await program.waitUntilListening();
+  await program.waitForMatch(/Running on http/);
   await program.waitForAnswer();
-  const [warning, end, ...report] = program.stdout.split("\n");
+  const [version, warning, end, ...report] = program.stdout.split("\n");
+  assertMatch(version!, /^datasensor \d\S* \(Deno \S+, \w+\)$/);
   assertMatch(
     warning!,
     /^<4>WARN Cannot listen .*: another program .* --port$/,
   );
   assertMatch(end!, /^<4>WARN Listening after \d+\.\d s$/);
   assertEquals(report[0], " * Debug mode: on");
-  assertEquals([stopped.stdout, stopped.stderr], [`${warning}\n`, ""]);
+  assert(!program.stdout.includes("CTRL+C"), "Nobody can press it");
+  const start = `${version}\n${warning}\n`;
+  assertEquals([stopped.stdout, stopped.stderr], [start, ""]);
 });

@@ -2,13 +2,13 @@
 
 import { assertEquals } from "@std/assert";
 import { HELP, VERSION } from "../../src/process/command_line.ts";
-import { type PROCESS, runProgram } from "../../src/program.ts";
+import { type DEPENDENCIES, runProgram } from "../../src/program.ts";
 import { ListenError } from "../../src/server/listener.ts";
 import { parseAccessLine } from "../helpers/access_line.ts";
 import { CLIENT } from "../helpers/network.ts";
 import { delay, waitFor, within } from "../helpers/wait.ts";
 
-type ServerArguments = ConstructorParameters<typeof PROCESS.Server>;
+type ServerArguments = ConstructorParameters<typeof DEPENDENCIES.Server>;
 
 /** What a server does until it is stopped. */
 type Serve = (
@@ -58,7 +58,7 @@ async function run(args: string[], {
     },
     stopSignal,
     uncaughtErrorSignal: () => uncaught,
-  } as unknown as typeof PROCESS;
+  } as unknown as typeof DEPENDENCIES;
   const code = await within(runProgram(args, process), () => "an exit code");
   return [code, ...written];
 }
@@ -109,7 +109,9 @@ const FAILURES: [flag: string, error: unknown, printed: string][] = [
 for (const [flag, error, printed] of FAILURES) {
   Deno.test(`runProgram() prints ${error} with ${flag} after the log and returns 1`, async () => {
     const result = await run([flag], { serve: failWith(error) });
-    assertEquals(result, [1, "stdout: a line\n", `stderr: ${printed}\n`]);
+    const version = flag === "--journal" ? `${VERSION}\n` : "";
+    const log = `stdout: ${version}a line\n`;
+    assertEquals(result, [1, log, `stderr: ${printed}\n`]);
   });
 }
 
@@ -179,7 +181,7 @@ Deno.test("runProgram() answers 500 if the resource fails, and logs the request 
 const PLAIN = "one\nWARN two\nERROR three\n";
 const COLORED = "one\n\x1b[33mWARN two\x1b[0m\n\x1b[31mERROR three\x1b[0m\n";
 const STACK = "DEBUG four\n    at main.ts\n";
-const JOURNAL =
+const JOURNAL = `${VERSION}\n` +
   "one\n<4>WARN two\n<3>ERROR three\n<7>DEBUG four\n<7>    at main.ts\n";
 
 const LOGS: [args: string[], Parameters<typeof run>[1], log: string][] = [

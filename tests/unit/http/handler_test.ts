@@ -2,13 +2,10 @@
 
 import { assertEquals } from "@std/assert";
 import type { Logger } from "@std/log/logger";
-import {
-  createErrorHandler,
-  createResource,
-  type Handler,
-  withErrors,
-  withoutHeadBody,
-} from "../../../src/http/handler.ts";
+import { withoutHeadBody } from "../../../src/http/application.ts";
+import { createErrorHandler, withErrors } from "../../../src/http/errors.ts";
+import type { Handler } from "../../../src/http/handler.ts";
+import { createResource } from "../../../src/http/resource.ts";
 import { createResponses } from "../../../src/http/responses.ts";
 import type { Reading, Sensor } from "../../../src/sensor/last_reading.ts";
 import { CLIENT } from "../../helpers/network.ts";
@@ -125,7 +122,7 @@ Deno.test("createResource() answers 503 while there is no reading", async () => 
   const handler = createResource(() => current, createResponses(false));
   const get = () => send(handler, "GET", "/datasensor");
   assertEquals(await get(), OK);
-  current = "No reading yet";
+  current = { unavailable: "No reading yet" };
   assertEquals(await get(), UNAVAILABLE);
   assertEquals(await send(handler, "HEAD", "/datasensor"), UNAVAILABLE);
   assertEquals(await send(handler, "OPTIONS", "/datasensor"), OPTIONS);

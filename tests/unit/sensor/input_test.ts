@@ -74,7 +74,7 @@ class TestInput {
   /** Asserts the last reading, and all warnings so far. */
   assert(json: string | undefined, ...warnings: string[]): void {
     const reading = this.lastReading.read();
-    const served = typeof reading === "string" ? undefined : reading.json;
+    const served = "json" in reading ? reading.json : undefined;
     assertEquals([served, this.warnings], [json, warnings]);
   }
 }
@@ -168,7 +168,8 @@ for (const [chunks, reason] of REASONS) {
   Deno.test(`followInput() leads to ${reason}`, async () => {
     const input = new TestInput({ json: true });
     await input.send(...chunks);
-    assertEquals(input.lastReading.read(), `The sensor has sent ${reason}`);
+    const unavailable = `The sensor has sent ${reason}`;
+    assertEquals(input.lastReading.read(), { unavailable });
   });
 }
 
@@ -178,7 +179,11 @@ Deno.test("followInput() does not log the end of an input that comes with the si
     input.send(end);
     const reason = `The sensor has sent no reading, and the input has ${how}`;
     const read = () => input.lastReading.read();
-    await waitFor(`"${reason}"`, read, (text) => text === reason);
+    await waitFor(
+      `"${reason}"`,
+      read,
+      (reading) => "unavailable" in reading && reading.unavailable === reason,
+    );
     input.stopper.abort(); // Ctrl+C ends a sensor in the same pipeline first
     await input.end;
     input.assert(undefined);

@@ -24,12 +24,11 @@ async function read(text: string, processingTime = (_line: number) => 0) {
   return { lines, drops, duration: performance.now() - start };
 }
 
-Deno.test("readLines() pauses after each read, and drops an endless line once", async () => {
-  const { lines, drops, duration } = await read(
-    "x".repeat(20 * (MAX_LINE_BYTES + 2)),
-  );
+Deno.test("readLines() reads 1 MB a second at most, and drops an endless line once", async () => {
+  const text = "x".repeat(4 * (MAX_LINE_BYTES + 2));
+  const { lines, drops, duration } = await read(text);
   assertEquals([lines, drops], [0, 1]);
-  assert(duration > 90, `It took ${duration} ms`);
+  assert(duration > 250, `It took ${duration} ms`);
 });
 
 Deno.test("readLines() pauses while many lines are processed", async () => {

@@ -38,11 +38,14 @@ for (const [what, hostname, lines, interfaces = listInterfaces] of REPORTS) {
     Deno.networkInterfaces = interfaces;
     try {
       const address = { transport: "tcp", hostname, port: 5001 } as const;
-      for (const debug of [true, false]) {
-        const mode = ` * Debug mode: ${debug ? "on" : "off"}`;
-        const report = [mode, ...lines, "Press CTRL+C to quit"];
-        assertEquals(formatStartReport(address, debug), report);
-      }
+      const report = (debug: boolean, underSystemd: boolean) =>
+        formatStartReport(address, { debug, underSystemd });
+      const on = [" * Debug mode: on", ...lines];
+      const off = [" * Debug mode: off", ...lines];
+      const quit = "Press CTRL+C to quit";
+      assertEquals(report(true, false), [...on, quit]);
+      assertEquals(report(false, false), [...off, quit]);
+      assertEquals(report(false, true), off);
     } finally {
       Deno.networkInterfaces = original;
     }

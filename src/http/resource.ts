@@ -1,0 +1,33 @@
+import { RESOURCE_PATH } from "../config.ts";
+import type { Sensor } from "../sensor/last_reading.ts";
+import type { Handler } from "./handler.ts";
+import type { Responses } from "./responses.ts";
+
+const BAD_HOST = "The Host header field is invalid";
+const NOT_FOUND = `The only resource is ${RESOURCE_PATH}`;
+const READ_ONLY = "The resource is read-only: use GET, HEAD or OPTIONS";
+
+/** Creates the handler of the only resource, `/datasensor`. */
+export function createResource(sensor: Sensor, responses: Responses): Handler {
+  return ({ method }, { target }) => {
+    if (target === undefined) return responses.problem(400, BAD_HOST);
+    if (!isResource(target)) return responses.problem(404, NOT_FOUND);
+    if (method === "OPTIONS") return responses.options();
+    const isRead = method === "GET" || method === "HEAD";
+    if (!isRead) return responses.problem(405, READ_ONLY);
+    const reading = sensor();
+    return "unavailable" in reading
+      ? responses.problem(503, reading.unavailable)
+      : responses.reading(reading);
+  };
+}
+
+/** Whether a target is the resource's path (RFC 3986, section 6.2.2.2). */
+function isResource(target: string): boolean {
+  if (target === RESOURCE_PATH) return true;
+  try {
+    return decodeURIComponent(target.split("?", 1)[0]!) === RESOURCE_PATH;
+  } catch {
+    return false; // a malformed escape
+  }
+}
