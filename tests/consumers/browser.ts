@@ -72,6 +72,12 @@ export class Page extends Process {
     }
   }
 
+  /** Runs a script in each document that is opened from now on, before its own. */
+  async runFirst(source: string): Promise<void> {
+    await this.run("Page.enable"); // or the script would not run
+    await this.run("Page.addScriptToEvaluateOnNewDocument", { source });
+  }
+
   /** Waits until an expression has a value in the page. */
   async waitForValue(expression: string, expected: unknown): Promise<void> {
     const params = { expression, returnByValue: true };

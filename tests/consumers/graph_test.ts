@@ -148,9 +148,7 @@ Deno.test(
       () => new Response(roomReading(count++), { headers }),
     );
     await using page = await Page.open(FILE);
-    await page.run("Page.enable"); // or the script would not run
-    const source = hurry(server.addr.port);
-    await page.run("Page.addScriptToEvaluateOnNewDocument", { source });
+    await page.runFirst(hurry(server.addr.port));
     const size = { width: 720, height: 480, deviceScaleFactor: 1 };
     await page.run("Emulation.setDeviceMetricsOverride", {
       ...size,
@@ -169,7 +167,7 @@ Deno.test(
   },
 );
 
-/** What a person types or pastes, and the URL of a board that is down. */
+/** What a person types or pastes, and the URL of a board where nobody answers. */
 const TYPED: [typed: string, url?: string][] = [
   [" http://127.0.0.1:PORT/datasensor "],
   ["LOCALHOST:PORT"],
@@ -186,6 +184,13 @@ Deno.test(
   async () => {
     await using program = await Program.start(["--cors", "--host", "::"]);
     await using page = await Page.open(FILE);
+    await page.runFirst(`{
+      const { fetch } = window;
+      window.fetch = (url, options) => url.includes(":${program.port}/")
+        ? fetch(url, options)
+        // Another program could answer there
+        : Promise.reject(new TypeError("Failed to fetch"));
+    }`);
     for (const [typed, url] of TYPED) {
       await choose(page, typed.replace("PORT", `${program.port}`));
       await page.waitForValue(text("p"), [

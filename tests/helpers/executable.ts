@@ -3,7 +3,12 @@
 // of the same version.
 
 import type { Folder } from "./files.ts";
-import { type Output, output, type ProcessOptions } from "./process.ts";
+import {
+  type Output,
+  output,
+  type ProcessOptions,
+  PROXIES,
+} from "./process.ts";
 
 const COMPILER = Deno.env.get("DENO_COMPILER") || Deno.execPath();
 
@@ -27,7 +32,8 @@ export function make(
 ): Promise<Output> {
   const task = processor === "aarch64" ? what : `${what}:${processor}`;
   const denort = Deno.env.get(`DENORT_${processor.toUpperCase()}`);
-  const env = { ...denort && { DENORT_BIN: denort }, ...options.env };
+  const bin = denort && { DENORT_BIN: denort };
+  const env = { ...PROXIES, ...bin, ...options.env }; // it may download denort
   // npm users type "--" before flags
   const args = ["task", "-q", task, "--", "--output-dir", into];
   const run = ["-c", `umask ${umask}; exec "$0" "$@"`, COMPILER, ...args];

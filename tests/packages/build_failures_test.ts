@@ -4,6 +4,7 @@ import { assertEquals } from "@std/assert";
 import { VERSION } from "../../src/process/command_line.ts";
 import { Folder } from "../helpers/files.ts";
 import { needs } from "../helpers/needs.ts";
+import { ReservedPort } from "../helpers/ports.ts";
 import { skipIf } from "../helpers/skip.ts";
 import { output, Process } from "../helpers/process.ts";
 import { waitFor } from "../helpers/wait.ts";
@@ -85,11 +86,12 @@ async function assertFails(
 Deno.test("compile explains that the download of denort is refused", async () => {
   using cache = await Folder.ofCache();
   await output("rm", ["-f", `${cache.path}/dl`]); // where Deno keeps denort
+  using nobody = new ReservedPort();
   await assertFails(
     `Cannot download https://dl.deno.land/release/v${Deno.version.deno}/` +
       "denort-aarch64-unknown-linux-gnu.zip: Connection refused (os error " +
       "111); unpack a copy and set DENORT_BIN to its denort", // on Linux
-    [`DENO_DIR=${cache.path}`, "HTTPS_PROXY=http://127.0.0.1:9"],
+    [`DENO_DIR=${cache.path}`, `HTTPS_PROXY=http://127.0.0.1:${nobody}`],
   );
 });
 

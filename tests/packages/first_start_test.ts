@@ -5,7 +5,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
 import { needs } from "../helpers/needs.ts";
 import { ReservedPort } from "../helpers/ports.ts";
-import { output } from "../helpers/process.ts";
+import { output, PROXIES } from "../helpers/process.ts";
 
 /** How long the registry may take to answer, in ms. */
 const TIMEOUT_MS = 5000;
@@ -28,7 +28,7 @@ const warmUps = [];
 for (const flag of ["--lock=.tools/std/deno.lock", "--no-lock"]) {
   const map = "--import-map=.tools/std/import_map.json";
   const args = ["cache", "--quiet", map, flag, "main.ts"];
-  warmUps.push(await output(Deno.execPath(), args));
+  warmUps.push(await output(Deno.execPath(), args, { env: PROXIES }));
 }
 const missingFallback = warmUps.every(({ code }) => code === 0)
   ? undefined
@@ -78,10 +78,11 @@ for (
     `the fallback is used ${what}`,
     needs({ missing: [missingFallback] }),
     async () => {
-      using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-      if (!isSilent) listener.close();
+      using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+      using nobody = new ReservedPort();
+      const port = isSilent ? silent.addr.port : nobody.number;
       const before = performance.now();
-      const { code, stderr } = await start(locate(listener.addr.port));
+      const { code, stderr } = await start(locate(port));
       assertEquals([code, stderr], [0, NOTICE + FALLBACK]);
       assert(performance.now() - before < limit);
     },

@@ -2,10 +2,10 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Logger } from "@std/log/logger";
-import {
-  createTimestamp,
-  withAccessLog,
-} from "../../../src/http/access_log.ts";
+import { withAccessLog } from "../../../src/http/access_log.ts";
+import { output } from "../../helpers/process.ts";
+
+const ACCESS_LOG = import.meta.resolve("../../../src/http/access_log.ts");
 
 const TIME = "20/Nov/2026 17:14:56";
 const LOCAL = "127.0.0.1";
@@ -57,7 +57,7 @@ Deno.test("withAccessLog() truncates targets and methods after 1000 characters",
   assertEquals(log("/", `${method}x`), line(`${method}\\... /`));
 });
 
-/** A time zone, and the instants that one function formats in this order. */
+/** A time zone, and the instants that are formatted in this order. */
 const TIMES: [does: string, zone: string, times: Record<string, string>][] = [
   ["pads numbers and follows a clock that jumps", "UTC", {
     "1970-01-01T00:00:00.5Z": "01/Jan/1970 00:00:00", // without a battery
@@ -73,19 +73,19 @@ const TIMES: [does: string, zone: string, times: Record<string, string>][] = [
 ];
 
 for (const [does, zone, times] of TIMES) {
-  Deno.test(`createTimestamp() ${does}`, () => {
-    const before = Deno.env.get("TZ");
-    Deno.env.set("TZ", zone);
-    try {
+  Deno.test(`createTimestamp() ${does}`, async () => {
+    // In a process of its own, since a time zone is one of the whole process
+    const code = `import { createTimestamp } from "${ACCESS_LOG}";
       let now = 0;
       const timestamp = createTimestamp(() => now);
-      for (const [instant, text] of Object.entries(times)) {
+      for (const instant of ${JSON.stringify(Object.keys(times))}) {
         now = Date.parse(instant);
-        assertEquals(timestamp(), text);
-      }
-    } finally {
-      if (before === undefined) Deno.env.delete("TZ");
-      else Deno.env.set("TZ", before);
-    }
+        console.log(timestamp());
+      }`;
+    const deno = Deno.execPath();
+    const options = { env: { TZ: zone } };
+    const { stdout, stderr } = await output(deno, ["eval", code], options);
+    const expected = Object.values(times).map((text) => `${text}\n`);
+    assertEquals(stdout, expected.join(""), stderr);
   });
 }
