@@ -54,8 +54,10 @@ async function hold(crowd: Crowd, count: number): Promise<void> {
   }
 }
 
-const [what, count] = Deno.args;
-const crowd: Crowd = { answered: 0, slowest: 0 };
-await { burst, hold }[what as "burst" | "hold"](crowd, Number(count));
-console.log(JSON.stringify(crowd));
-Deno.exit(); // some connections are still held
+if (import.meta.main) {
+  const [what, count] = Deno.args;
+  const crowd: Crowd = { answered: 0, slowest: 0 };
+  await { burst, hold }[what as "burst" | "hold"](crowd, Number(count));
+  console.log(JSON.stringify(crowd));
+  Deno.exit(); // some connections are still held
+}

@@ -61,7 +61,10 @@ const SETTINGS = [
   "SENSOR=while sleep 1; do echo 5.5; done",
 ];
 
-/** The checks of the guide's section "Updates and many boards". */
+/**
+ * The checks of the guide's section "Updates and many boards". None needs what another
+ * one leaves.
+ */
 export const UPDATES: Check[] = [
   {
     name: "the command that `deno task package` prints updates the service",
@@ -94,6 +97,7 @@ export const UPDATES: Check[] = [
     name:
       "after systemctl disable, an update starts nothing, nor does a reboot",
     async run(board) {
+      await configure(board, ...SETTINGS);
       await board.run("sudo systemctl disable --now datasensor");
       await install(board, board.packages.newer);
       assertEquals(await property(board, "UnitFileState"), "disabled");
@@ -108,6 +112,7 @@ export const UPDATES: Check[] = [
   {
     name: "the guide's commands copy the settings of a board to all boards",
     async run(board) {
+      await configure(board, ...SETTINGS);
       const [fetch, ...distribute] = COPY_SETTINGS;
       await board.runOnOperator(fetch!);
       await restoreSettings(board);
@@ -118,7 +123,7 @@ export const UPDATES: Check[] = [
   },
 ];
 
-/** The checks that come last. */
+/** The checks that come last, each after the one before it. */
 export const REMOVAL: Check[] = [
   {
     name: "a removal keeps the settings",

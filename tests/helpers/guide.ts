@@ -1,6 +1,6 @@
-// The guide and the README, for tests that follow or check them. Look up literal texts
-// and patterns: tests/packages/guide_test.ts finds these calls, and fails at once when
-// one looks for what is no longer there.
+// The guide and the README, for tests that follow or check them. In tests/board, look
+// texts up where a module is loaded: tests/packages/guide_test.ts loads them all, and fails
+// at once when one looks for what is no longer there.
 
 class MarkdownFile {
   readonly text: string;
