@@ -1,5 +1,6 @@
 // collectd on a host named monitor, which reads the boards.
 
+import { assert } from "@std/assert";
 import { copyExample, fill, runCommands, type Values } from "./examples.ts";
 import type { Folder } from "../helpers/files.ts";
 import { guide } from "../helpers/guide.ts";
@@ -47,8 +48,11 @@ Include "${file}"
 `,
     );
     const collectd = new Collectd(port, ["-f", "-C", main]);
-    const ready = () => collectd.waitForMatch(/entering read-loop/);
-    return await collectd.untilReady(ready);
+    return await collectd.untilReady(async () => {
+      await collectd.waitForMatch(/entering read-loop/); // also after an error
+      const listening = `Listening on [127.0.0.1]:${port}.`;
+      assert(collectd.stdout.includes(listening), collectd.stdout);
+    });
   }
 
   readonly port: number;
