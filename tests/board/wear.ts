@@ -115,4 +115,23 @@ sudo ${make} ${EXECUTABLE}`);
       await restoreSettings(board);
     },
   },
+
+  {
+    name:
+      "a sensor that logs the same error again and again leaves at most 30 MB a day",
+    async run(board) {
+      const before = await journalBytes(board);
+      const repeat = "i=0; while [ $i -lt 3000 ]; do " +
+        "i=$((i+1)); echo oops >&2; done; echo 1; sleep infinity";
+      await configure(board, "FLAGS=--stdin", `SENSOR=${repeat}`);
+      await board.waitForAnswer('200 "1"');
+      // journald counts the lines of an hour
+      const day = (await journalBytes(board) - before) * 24 / 1e6;
+      console.log(`Journal: ${day.toFixed(1)} MB a day`);
+      assert(day <= DAY_LIMIT_MB, `${day} MB a day`);
+      const lines = await journal(board, "datasensor-sensor");
+      assert(lines.includes("oops"));
+      await restoreSettings(board);
+    },
+  },
 ];

@@ -6,6 +6,7 @@
 
 import { assertEquals } from "@std/assert";
 import { HEARD, KEYS } from "../consumers/radio.ts";
+import { guide } from "../helpers/guide.ts";
 import { needs } from "../helpers/needs.ts";
 import { waitFor } from "../helpers/wait.ts";
 import {
@@ -149,6 +150,29 @@ for (const [part, does, count, last] of EXAMPLES) {
         (last === undefined || isLast(lines.at(-1)!, last));
       await waitFor(`${count} lines`, lines, isExpected);
       assertEquals(lines().length, count);
+    },
+  );
+}
+
+/** The sensors of the guide's table, and the commands that read them. */
+const TABLE = guide.text.matchAll(
+  /^\| (.*?) +\| `dtoverlay=\S+` +\| `(.*?)` +\|$/gm,
+);
+
+for (const [, name, command] of TABLE) {
+  Deno.test(
+    `the guide's command reads ${name}`,
+    needs({ commands: ["jq"] }),
+    async () => {
+      using unit = await createBoard();
+      const device = command!.match(/iio (\w+)/)?.[1];
+      if (device && !["bme280", "dht11"].includes(device)) {
+        await addDevice(unit, 2, { name: `${device}\n`, in_temp_input: "1\n" });
+      }
+      const read = command!.replace("\\|", "|");
+      const { code, stdout } = await unit.run(read);
+      assertEquals(code, 0);
+      assertEquals(typeof JSON.parse(stdout), "object");
     },
   );
 }
