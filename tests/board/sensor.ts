@@ -633,7 +633,7 @@ sudo chmod 660 /run/device-${group}; sudo chgrp ${group} /run/device-${group}`);
     async run(board) {
       await restoreSettings(board);
       await board.waitForAnswer('200 "Sensor data"');
-      assert(await property(board, "ActiveState", UNIT) === "inactive");
+      await waitForState(board, "active", "inactive");
     },
   },
 ];

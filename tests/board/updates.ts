@@ -9,6 +9,7 @@ import {
   property,
   restoreSettings,
   waitForState,
+  write,
 } from "./operations.ts";
 
 /** The guide's commands. */
@@ -90,6 +91,25 @@ export const UPDATES: Check[] = [
       assert(pid !== before);
       const running = await board.read(`sudo stat -Lc %i /proc/${pid}/exe`);
       assertEquals(running, await board.read("stat -c %i /usr/bin/datasensor"));
+    },
+  },
+
+  {
+    name: "readings that nobody has read before an update are dropped",
+    async run(board) {
+      await restoreSettings(board); // without --stdin
+      await board.waitForAnswer('200 "Sensor data"');
+      await write(board, "66.6");
+      await board.run(
+        "echo FLAGS=--stdin | sudo tee -a /etc/default/datasensor",
+      );
+      await install(board, board.packages.newer);
+      const ask = () => board.answer();
+      const answer = await board.waitForText("the answer", ask, /^\d/);
+      assertMatch(answer, /^503/);
+      await configure(board, ...SETTINGS);
+      await install(board, board.packages.older);
+      await board.waitForAnswer("200 5.5");
     },
   },
 
