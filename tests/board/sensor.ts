@@ -49,7 +49,7 @@ const [REPEAT] = guide.match(/SENSOR=while :; do my-sensor; sleep \d+; done/);
 
 /** The guide's programs that keep readings apart, and its command that shows the log. */
 const [, MERGE] = guide.match(/`(\/usr\/lib\/datasensor\/merge .*?)`/);
-const [SHOW_LOG] = guide.match(/journalctl -u 'datasensor\*' -n 20/);
+const [SHOW_LOG] = guide.match(/journalctl -u 'datasensor\*' -p notice -n 20/);
 
 /** What the guide says about a sensor that ends, is not executable, or hangs. */
 const [ENDED] = guide.match(/ended with status 0/);

@@ -1,6 +1,7 @@
 // What runs the sensor in its unit. tests/board runs it under systemd.
 
 import { assertEquals, assertMatch } from "@std/assert";
+import { guide } from "../helpers/guide.ts";
 import { needs } from "../helpers/needs.ts";
 import { output } from "../helpers/process.ts";
 import { SensorUnit } from "./sensor_unit.ts";
@@ -14,8 +15,8 @@ const FILTERS: [filter: string, printed: string][] = [
   ["cut -c 1-3", "1"],
   ["tr 1 2", "2"],
   ["jq -c '. + 1'", "2"],
-  ["awk -W interactive '{ print $1 + 1 }'", "2"],
-  ["perl -pe '$| = 1; s/1/3/'", "3"],
+  [guide.match(/(?<=`)awk -W interactive .*?(?=`)/)[0], "1"],
+  [guide.match(/(?<=`)perl -pe .*?(?=`)/)[0], "1"],
   ["python3 -c 'import sys\nfor line in sys.stdin: print(int(line) + 3)'", "4"],
 ];
 
