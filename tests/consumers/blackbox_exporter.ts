@@ -50,7 +50,9 @@ export class BlackboxExporter extends Process {
     const target = `${origin}/datasensor`;
     const query = new URLSearchParams({ module: "datasensor", target });
     const url = `http://127.0.0.1:${this.port}/probe?${query}`;
-    const metrics = await (await get(url)).text();
+    const response = await get(url);
+    const metrics = await response.text();
+    if (!response.ok) throw new Error(`${url} answers ${metrics}`);
     return new Map(
       [...metrics.matchAll(/^(\w+) (\S+)$/gm)]
         .map(([, name, value]) => [name!, Number(value)]),

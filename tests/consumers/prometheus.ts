@@ -91,7 +91,9 @@ export class Prometheus extends Process {
   async #query(query: string): Promise<any> {
     const parameters = new URLSearchParams({ query });
     const response = await get(`${this.#origin}/api/v1/query?${parameters}`);
-    return (await response.json()).data.result;
+    const { error, data } = await response.json();
+    if (error) throw new Error(`Prometheus cannot evaluate ${query}: ${error}`);
+    return data.result;
   }
 
   /** Waits until an expression has a value, or none if it is undefined. */

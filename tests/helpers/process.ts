@@ -77,7 +77,8 @@ export class Process implements AsyncDisposable, Participant {
   constructor(command: string, args: string[], options: ProcessOptions = {}) {
     const { cwd, env, killGroup = false, hasInput = false, owned } = options;
     for (const it of owned ?? []) this.#owned.use(it);
-    this.#name = [command, ...args].join(" ").replace(/\s+/g, " ");
+    const [name] = command.split("/").slice(-1);
+    this.#name = [name, ...args].join(" ").replace(/\s+/g, " ");
     this.#killGroup = killGroup;
     try {
       this.#child = new Deno.Command(command, {
@@ -150,7 +151,9 @@ export class Process implements AsyncDisposable, Participant {
 
   get #shortName(): string {
     const name = this.#name;
-    return name.length > 100 ? `${name.slice(0, 100)}…` : name;
+    return name.length > 100
+      ? `${name.slice(0, 60)} … ${name.slice(-40)}`
+      : name;
   }
 
   describe(): string {
