@@ -27,8 +27,7 @@ const RELEASE_LIMIT_MS = 30_000;
 
 /**
  * How long another client may have to wait after an attack, in ms. An emulated
- * processor reads 12,000 frames a second, a PC's 780,000: only tests/program, which
- * attacks over 22 connections, has a limit of 10 s.
+ * processor reads 12,000 frames a second, a PC's 780,000.
  */
 const RECOVERY_LIMIT_MS = 90_000;
 

@@ -1,6 +1,6 @@
 // Sends requests over raw sockets, to do what no HTTP client would.
 
-import { DEADLINE_MS, SHOWN_LENGTH, waitFor, within } from "./wait.ts";
+import { DEADLINE_MS, tail, waitFor, within } from "./wait.ts";
 
 export const HALF_HEADER = "GET /datasensor HTTP/1.1\r\nHost: board\r\n";
 
@@ -54,7 +54,7 @@ export async function receive(
   const decoder = new TextDecoder();
   const buffer = new Uint8Array(64 * 1024);
   let response = "";
-  const explain = () => `more than "${response.slice(-SHOWN_LENGTH)}"`;
+  const explain = () => `more than "${tail(response)}"`;
   while (!until(response)) {
     const count = await within(connection.read(buffer), explain);
     if (count === null) break;

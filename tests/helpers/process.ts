@@ -5,7 +5,7 @@ import {
   delay,
   type Participant,
   participants,
-  SHOWN_LENGTH,
+  tail,
   waitFor,
   within,
 } from "./wait.ts";
@@ -160,7 +160,7 @@ export class Process implements AsyncDisposable, Participant {
     const state = this.#status ? `ended with ${this.#status.code}` : "runs";
     const streams = (["stdout", "stderr"] as const).map((stream) =>
       this[stream] &&
-      `\n${stream}: ${this[stream].trimEnd().slice(-SHOWN_LENGTH)}`
+      `\n${stream}: ${tail(this[stream])}`
     );
     const printed = streams.join("") || " and has printed nothing";
     return `"${this.#shortName}" ${state}${printed}`;

@@ -7,8 +7,10 @@
  */
 export const DEADLINE_MS = 60_000;
 
-/** How much of a value is shown, in characters from its end. */
-export const SHOWN_LENGTH = 2000;
+/** Returns the end of a text, as much of it as is shown. */
+export function tail(text: string): string {
+  return text.trimEnd().split("\n").slice(-20).join("\n").slice(-2000);
+}
 
 /** What takes part in a test, such as a process or a board. */
 export interface Participant {
@@ -84,7 +86,7 @@ export async function waitFor<T>(
 function show(value: unknown): string {
   if (value === false || value === undefined) return "";
   const text = typeof value === "string" ? value : Deno.inspect(value);
-  return `\nThe last value: ${text.slice(-SHOWN_LENGTH)}`;
+  return `\nThe last value: ${tail(text)}`;
 }
 
 /** Returns what a promise resolves to, or throws if that takes too long. */

@@ -58,10 +58,7 @@ Deno.test(
       program.waitForMatch(/WARN/),
     ]).finally(() => attack.abort());
     await flooding;
-    const end = performance.now();
     await program.waitForAnswer();
-    const recovered = performance.now() - end;
-    assert(recovered <= 10_000, `It took ${recovered} ms to answer`);
     const peak = await residentMemory(program.pid, "VmHWM");
     assert(peak <= 512, `It took ${peak} MB`);
     assertEquals((await program.stop()).code, 0);
