@@ -40,7 +40,6 @@ await runTool(async (job) => {
   // Debian 11 cannot read zstd, the default on Ubuntu
   const build = ["-Zxz", "--root-owner-group", "--build", "tree", name];
   const env = { SOURCE_DATE_EPOCH: String(date), LC_ALL: "C" };
-  console.error("Compressing it, which takes about a minute");
   await run("dpkg-deb", build, { cwd: folder, env });
   await finish(`${folder}/${name}`, file);
   // A fixed name, for the README's commands
@@ -79,11 +78,11 @@ async function stage(
     if (!source.endsWith(".md")) continue;
     await edit(`${tree}/${path}`, (text) => adaptLinks(text, source));
   }
-  await Deno.mkdir(`${tree}/usr/bin`);
   await Deno.rename(executable, `${tree}/usr/bin/datasensor`);
 
   const changelog = `${tree}/${DOCUMENTS}/changelog`;
-  const manual = `${tree}/usr/share/man/man1/datasensor.1`;
+  const manuals = ["datasensor", "datasensor-doctor"]
+    .map((name) => `${tree}/usr/share/man/man1/${name}.1`);
   const text = await Deno.readTextFile(changelog);
   const date = Date.parse(text.match(/^ -- .*> {2}(.*)$/m)![1]!) / 1000;
   let bytes = 0;
@@ -99,13 +98,13 @@ async function stage(
     RELEASE: version.split("+")[0]!, // the footer has no room for the commit
     VERSION: version,
   };
-  for (const file of [changelog, manual, `${tree}/DEBIAN/control`]) {
+  for (const file of [changelog, ...manuals, `${tree}/DEBIAN/control`]) {
     await edit(
       file,
       (text) => text.replace(/@([A-Z]+)@/g, (_, name) => values[name]!),
     );
   }
-  await run("gzip", ["-9n", changelog, manual]);
+  await run("gzip", ["-9n", changelog, ...manuals]);
   for (const path of [...await readdir(tree, { recursive: true }), "."]) {
     const isExecutable =
       /^usr\/(bin|lib\/datasensor)\/|^DEBIAN\/(pre|post)/.test(path) ||

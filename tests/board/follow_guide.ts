@@ -3,6 +3,7 @@
 import { ATTACKS } from "./attacks.ts";
 import { Board, type BoardKind } from "./board.ts";
 import { CROWDS } from "./crowds.ts";
+import { DOCTOR_CHECKS } from "./doctor.ts";
 import { EXECUTABLE } from "./executable.ts";
 import { FAILURES } from "./failures.ts";
 import { type Check, reset } from "./operations.ts";
@@ -17,6 +18,7 @@ const CHAPTERS = {
   service: [SERVICE, EXECUTABLE, CROWDS, UPDATES, REMOVAL],
   sensor: [SENSOR, FAILURES],
   wear: [WEAR],
+  doctor: [DOCTOR_CHECKS],
 };
 
 /** The chapters that emulated boards follow, in order. */

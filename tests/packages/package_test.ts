@@ -47,6 +47,7 @@ Deno.test("the package contains these files", NEEDED, async () => {
   assertEquals(files.split("\n"), [
     "-rw-r--r-- root/root ./etc/default/datasensor",
     "-rwxr-xr-x root/root ./usr/bin/datasensor",
+    "-rwxr-xr-x root/root ./usr/bin/datasensor-doctor",
     "-rwxr-xr-x root/root ./usr/lib/datasensor/board",
     "-rwxr-xr-x root/root ./usr/lib/datasensor/delay-restart",
     "-rwxr-xr-x root/root ./usr/lib/datasensor/ds18b20",
@@ -64,6 +65,7 @@ Deno.test("the package contains these files", NEEDED, async () => {
     "-rw-r--r-- root/root ./usr/share/doc/datasensor/examples/avahi.service",
     "-rw-r--r-- root/root ./usr/share/doc/datasensor/guide.md",
     "-rw-r--r-- root/root ./usr/share/lintian/overrides/datasensor",
+    "-rw-r--r-- root/root ./usr/share/man/man1/datasensor-doctor.1.gz",
     "-rw-r--r-- root/root ./usr/share/man/man1/datasensor.1.gz",
     "",
   ]);
