@@ -46,17 +46,21 @@ export async function open(port: number, request: string): Promise<Deno.Conn> {
   return connection;
 }
 
-/** Reads from a connection until the server closes it, or a condition is met. */
+/**
+ * Reads from a connection until the server closes it, or a condition is met. It fails if
+ * nothing comes for a time, in ms.
+ */
 export async function receive(
   connection: Deno.Conn,
   until: (response: string) => boolean = () => false,
+  limit = DEADLINE_MS,
 ): Promise<string> {
   const decoder = new TextDecoder();
   const buffer = new Uint8Array(64 * 1024);
   let response = "";
   const explain = () => `more than "${tail(response)}"`;
   while (!until(response)) {
-    const count = await within(connection.read(buffer), explain);
+    const count = await within(connection.read(buffer), explain, limit);
     if (count === null) break;
     response += decoder.decode(buffer.subarray(0, count), { stream: true });
   }
@@ -68,12 +72,13 @@ export async function exchange(
   address: number | { hostname: string; port: number },
   request: string,
   until?: (response: string) => boolean,
+  limit?: number,
 ): Promise<string> {
   const to = typeof address === "number" ? { port: address } : address;
   using connection = await Deno.connect(to);
   // Not awaited, as the server may answer and close before reading everything
   send(connection, request).catch(() => {});
-  return await receive(connection, until);
+  return await receive(connection, until, limit);
 }
 
 /** Sends GETs, each with its number's target, and waits until all are answered. */

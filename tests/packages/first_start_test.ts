@@ -7,9 +7,6 @@ import { needs } from "../helpers/needs.ts";
 import { ReservedPort } from "../helpers/ports.ts";
 import { output, PROXIES } from "../helpers/process.ts";
 
-/** How long the registry may take to answer, in ms. */
-const TIMEOUT_MS = 5000;
-
 const NOTICE = "Looking for the @std packages on jsr.io\n";
 const FALLBACK =
   "jsr.io cannot be reached: using substitutes for @std from npm and .tools/std\n";
@@ -68,23 +65,17 @@ async function start(JSR_URL: string, NPM_CONFIG_REGISTRY = "") {
   return result;
 }
 
-for (
-  const [what, limit, isSilent] of [
-    ["at once if jsr.io refuses the connection", TIMEOUT_MS, false],
-    ["within 10 s if jsr.io stays silent", 2 * TIMEOUT_MS, true],
-  ] as const
-) {
+for (const isSilent of [false, true]) {
+  const what = isSilent ? "stays silent" : "refuses the connection";
   Deno.test(
-    `the fallback is used ${what}`,
+    `the fallback is used if jsr.io ${what}`,
     needs({ missing: [missingFallback] }),
     async () => {
       using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
       using nobody = new ReservedPort();
       const port = isSilent ? silent.addr.port : nobody.number;
-      const before = performance.now();
       const { code, stderr } = await start(locate(port));
       assertEquals([code, stderr], [0, NOTICE + FALLBACK]);
-      assert(performance.now() - before < limit);
     },
   );
 }

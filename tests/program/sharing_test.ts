@@ -10,6 +10,9 @@ import { delay } from "../helpers/wait.ts";
 /** How long a client may wait: longer than the second after which it tries again. */
 const WAIT_LIMIT_MS = 3000;
 
+/** How long a new client waits for an answer, as Home Assistant does by default. */
+const CLIENT_TIMEOUT_MS = 10_000;
+
 const isAnswer = (text: string) => text.endsWith('"Sensor data"');
 
 /** Sends a request over a connection, which must be answered in time. */
@@ -56,7 +59,12 @@ Deno.test(`the program answers new clients while ${HOLDERS} hold idle connection
   let answered = 0;
   for (let client = 0; client < NEW_CLIENTS; client++) {
     await delay(300);
-    const exchanged = exchange(program.port, GET, isAnswer);
+    const exchanged = exchange(
+      program.port,
+      GET,
+      isAnswer,
+      CLIENT_TIMEOUT_MS,
+    );
     const response = await exchanged.catch(() => "");
     if (!isAnswer(response)) continue;
     answered++;
