@@ -218,7 +218,9 @@ Deno.test(
         "#CACert": "CACert",
         "/etc/collectd/datasensor.crt": certificate,
       };
-      await using collectd = await Collectd.start(folder, example, { values });
+      // Otherwise it would give up on a busy machine: it waits for one interval
+      const options = { values, interval: 10 };
+      await using collectd = await Collectd.start(folder, example, options);
       const isRead = (metrics: string) => metrics.endsWith("} 21.5");
       await waitFor("a metric of 21.5", () => collectd.metrics(), isRead);
     }
