@@ -5,6 +5,7 @@ import { Page } from "./browser.ts";
 import { choose, FILE, History } from "./graph.ts";
 import { missingAddress, needs } from "../helpers/needs.ts";
 import { Program } from "../helpers/program.ts";
+import { waitFor } from "../helpers/wait.ts";
 
 const text = (selector: string) =>
   `[...document.querySelectorAll("${selector}")].map((e) => e.innerText)`;
@@ -98,6 +99,106 @@ Deno.test(
       "5 min ago",
       "5 min ago",
     ]);
+  },
+);
+
+let keys = 0; // none is repeated
+
+/** Readings of up to 64 KiB that would occupy the browser, and what it shows. */
+const HOSTILE: [
+  what: string,
+  body: () => BodyInit,
+  figures: number,
+  text: RegExp,
+][] = [
+  [
+    "an array of many numbers",
+    () => `[${Array(32_761).fill(1)}]`,
+    100,
+    /only 100 of its values are shown$/,
+  ],
+  [
+    "many keys that never repeat",
+    () =>
+      JSON.stringify(
+        Object.fromEntries(
+          Array.from({ length: 3500 }, () => [`k${keys++}`, 1]),
+        ),
+      ),
+    100,
+    /only 100 of its values are shown$/,
+  ],
+  [
+    "deep arrays",
+    () => "[".repeat(30_000) + "]".repeat(30_000),
+    1,
+    /^Its age is unknown$/,
+  ],
+  ["no JSON", () => "[".repeat(30_000), 0, /answers without a reading: /],
+  ["an empty body", () => "", 0, /answers without a reading: /],
+  [
+    "an endless body",
+    () => {
+      const pull = (controller: ReadableStreamDefaultController) =>
+        controller.enqueue(new Uint8Array(65_536).fill(0x31));
+      return new ReadableStream({ pull });
+    },
+    0,
+    /answers without a reading: more than 65536 characters$/,
+  ],
+];
+
+for (const [what, body, figures, shown] of HOSTILE) {
+  Deno.test(
+    `graph.html draws at most a hundred figures of ${what}, and says why`,
+    needs({ commands: ["chromium"] }),
+    async () => {
+      const headers = { "access-control-allow-origin": "*" };
+      let count = 0;
+      await using board = Deno.serve(
+        { hostname: "127.0.0.1", port: 0, onListen() {} },
+        () => {
+          count++;
+          return new Response(body(), { headers });
+        },
+      );
+      await using page = await Page.open(FILE);
+      await page.runFirst(`{
+        const { setTimeout } = window;
+        window.setTimeout = (run) => setTimeout(run, 0);
+      }`);
+      await choose(page, `127.0.0.1:${board.addr.port}`);
+      await waitFor("20 readings", () => count, (count) => count >= 20);
+      await page.waitForValue(
+        "document.querySelectorAll('figure').length",
+        figures,
+      );
+      await page.waitForValue(
+        `${shown}.test(document.querySelector("p").innerText)`,
+        true,
+      );
+    },
+  );
+}
+
+Deno.test(
+  "graph.html follows no redirect",
+  needs({ commands: ["chromium"] }),
+  async () => {
+    const headers = { "access-control-allow-origin": "*" };
+    await using other = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen() {} },
+      () => new Response("21.5", { headers }),
+    );
+    const location = `http://127.0.0.1:${other.addr.port}/`;
+    await using board = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen() {} },
+      () =>
+        new Response(null, { status: 302, headers: { ...headers, location } }),
+    );
+    await using page = await Page.open(FILE);
+    await choose(page, `127.0.0.1:${board.addr.port}`);
+    await page.waitForValue(`/does not answer/.test(${text("p")})`, true);
   },
 );
 

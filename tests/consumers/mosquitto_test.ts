@@ -16,6 +16,9 @@ async function publish(broker: Broker, topic: string): Promise<void> {
 
 const COMMANDS = ["mosquitto", "mosquitto_pub", "curl", "stdbuf"];
 
+/** What the loop says of a board without a reading. */
+const nothing = (host: string) => `${host}: nothing is published for now\n`;
+
 Deno.test(
   "mosquitto.sh publishes the reading, and nothing without a current one",
   needs({ commands: COMMANDS }),
@@ -53,14 +56,63 @@ Deno.test(
     assertEquals(late.messages, ["late/datasensor (null)"]);
 
     // curl writes a message in pieces: wait until they are complete
-    const stale = "(curl: \\(22\\) .* error: 503\n)+";
-    const down = "(curl: \\(7\\) Failed to connect .*\n)+";
+    // Each of them only once, although the loop goes on
+    const stale = `curl: \\(22\\) .* error: 503\n${nothing(board.host)}`;
+    const down = `curl: \\(7\\) Failed to connect .*\n${nothing(board.host)}`;
     await loop.waitForMatch(RegExp(`^${stale}${down}$`));
-    const timeout = /^curl: \(28\) Operation timed out after 5.*\n/;
-    await silentLoop.waitForMatch(timeout);
+    const timeout = "curl: \\(28\\) Operation timed out after 5.*\n";
+    await silentLoop.waitForMatch(RegExp(`^${timeout}${nothing(silentHost)}$`));
     assertMatch(loop.stdout, /^(sleep 5\n)+$/);
   },
 );
+
+/** Answers that are no readings, and what curl says of them. */
+const HOSTILE: [what: string, answer: () => Response, error: string][] = [
+  [
+    "a redirect",
+    () => new Response("<html>", { status: 302, headers: { location: "/x" } }),
+    "curl: \\(47\\) Maximum \\(0\\) redirects followed\n",
+  ],
+  ["an empty body", () => new Response(""), ""],
+  [
+    "64 KiB",
+    () => new Response("x".repeat(65_536)),
+    "(curl: .*\n)?", // curl may end before head does
+  ],
+  [
+    "an endless body",
+    () => {
+      const pull = (controller: ReadableStreamDefaultController) =>
+        controller.enqueue(new Uint8Array(65_536).fill(0x78));
+      return new Response(new ReadableStream({ pull }));
+    },
+    "curl: .*\n",
+  ],
+];
+
+for (const [what, answer, error] of HOSTILE) {
+  Deno.test(
+    `mosquitto.sh publishes nothing of ${what}, and says so once`,
+    needs({ commands: COMMANDS }),
+    async () => {
+      await using broker = await Broker.start();
+      await using subscriber = await broker.subscribe();
+      let isHostile = true;
+      await using board = Deno.serve(
+        { hostname: "127.0.0.1", port: 0, onListen() {} },
+        () => isHostile ? answer() : new Response("21.5"),
+      );
+      const host = `127.0.0.1:${board.addr.port}`;
+      await using loop = await Loop.start(broker, [host]);
+      for (let round = 0; round < 3; round++) await loop.goRound();
+      isHostile = false;
+      const messages = () => subscriber.messages;
+      await waitFor("a message", messages, ({ length }) => length > 0);
+      assertEquals(subscriber.messages[0], `${host}/datasensor 21.5`);
+      assertMatch(loop.stderr, RegExp(`^${error}${nothing(host)}$`));
+    },
+  );
+}
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   Deno.test(
