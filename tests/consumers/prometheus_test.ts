@@ -36,6 +36,16 @@ Deno.test(
     const stale = await probe();
     assertEquals(stale.get("probe_success"), 0);
     assertEquals(stale.get("probe_http_status_code"), 503);
+    await using other = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen() {} },
+      ({ url }) =>
+        url.endsWith("/datasensor")
+          ? new Response(null, { status: 302, headers: { location: "/" } })
+          : new Response("21.5"),
+    );
+    const redirected = await exporter.probe(`http://BOARD:${other.addr.port}`);
+    assertEquals(redirected.get("probe_success"), 0);
+    assertEquals(redirected.get("probe_http_status_code"), 302);
     await board.goDown();
     const down = await probe();
     assertEquals(down.get("probe_success"), 0);
