@@ -54,6 +54,30 @@ Deno.test(
 );
 
 Deno.test(
+  "node-red.json follows no redirect",
+  needs({ commands: ["node-red"] }),
+  async () => {
+    using folder = await Folder.create();
+    let redirects = 0;
+    await using board = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen() {} },
+      ({ url }) => {
+        if (!url.endsWith("/datasensor")) return Response.json("another's");
+        if (++redirects > 1) return Response.json("21.5");
+        return new Response(null, { status: 302, headers: { location: "/" } });
+      },
+    );
+    const host = `127.0.0.1:${board.addr.port}`;
+    await using nodeRed = await NodeRed.start(folder, host);
+    await waitFor("a redirect", () => redirects);
+    await nodeRed.inject();
+    const readings = () => nodeRed.readings;
+    await waitFor("the reading 21.5", readings, (all) => all.includes("21.5"));
+    assertEquals(new Set(nodeRed.readings), new Set(["21.5"]));
+  },
+);
+
+Deno.test(
   "node-red.json keeps reading 4 live boards of 20",
   needs({ commands: ["node-red"], missing: [missingAddresses()] }),
   async () => {
