@@ -281,11 +281,11 @@ export class Board implements AsyncDisposable, Participant {
     return await this.waitFor(`${what} to match ${pattern}`, read, matches);
   }
 
-  /** Returns the end of the journal of its units. */
+  /** Returns the end of the journal of its units, without the requests of a wait. */
   async describe(): Promise<string> {
     const units = "-u datasensor -u datasensor-sensor -u datasensor.socket";
     const command = `sudo journalctl --sync
-journalctl ${units} --no-hostname -q -n 30`;
+journalctl ${units} --no-hostname -q -n 500 | grep -v "GET /datasensor" | tail -n 30`;
     const limit = JOURNAL_TIMEOUT_MS;
     const reading = this.#ssh(command, { limit }).catch((error) => ({
       stdout: `it cannot be read: ${error.message}`,

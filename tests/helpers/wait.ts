@@ -7,9 +7,11 @@
  */
 export const DEADLINE_MS = 60_000;
 
-/** Returns the end of a text, as much of it as is shown. */
+/** Returns the end of a text, as much of it as is shown: lines that repeat once. */
 export function tail(text: string): string {
-  return text.trimEnd().split("\n").slice(-20).join("\n").slice(-2000);
+  const short = text.slice(-20_000).trimEnd()
+    .replace(/^(.*)(?:\n\1)+$/gm, "$1 (repeatedly)");
+  return short.split("\n").slice(-20).join("\n").slice(-2000);
 }
 
 /** What takes part in a test, such as a process or a board. */
