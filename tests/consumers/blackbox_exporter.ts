@@ -16,14 +16,21 @@ const HOSTS = "::1 BOARD\n127.0.0.1 BOARD localhost\n";
 
 /** blackbox_exporter with the example. */
 export class BlackboxExporter extends Process {
+  /**
+   * Starts it.
+   *
+   * @param port By default, any that is free.
+   * @param values What replaces placeholders in the example.
+   * @param margin How long before Prometheus' time-out it answers, in s.
+   */
   static async start(
     folder: Folder,
-    { port = 0, values = {} as Values } = {},
+    { port = 0, values = {} as Values, margin = 0.1 } = {},
   ): Promise<BlackboxExporter> {
     const hosts = `${folder.path}/hosts`;
     await Deno.writeTextFile(hosts, HOSTS);
     const file = await copyExample(folder, "blackbox_exporter.yml", values);
-    const exporter = new BlackboxExporter(hosts, file, port);
+    const exporter = new BlackboxExporter(hosts, file, port, margin);
     return await exporter.untilReady(async () => {
       const listening = /"Listening on" address=\S+:(\d+)/;
       const [, listensOn] = await exporter.waitForMatch(listening);
@@ -31,7 +38,12 @@ export class BlackboxExporter extends Process {
     });
   }
 
-  private constructor(hosts: string, file: string, public port: number) {
+  private constructor(
+    hosts: string,
+    file: string,
+    public port: number,
+    margin: number,
+  ) {
     super("unshare", [
       "--mount",
       "sh",
@@ -41,7 +53,7 @@ export class BlackboxExporter extends Process {
       "prometheus-blackbox-exporter",
       `--config.file=${file}`,
       `--web.listen-address=127.0.0.1:${port}`,
-      "--timeout-offset=0.1", // subtracted from Prometheus' time-out
+      `--timeout-offset=${margin}`,
     ]);
   }
 
