@@ -39,6 +39,7 @@ const START_BY_HAND = readme.line("ulimit -n");
 const SHOW_STATUS = guide.line("systemctl status");
 const SHOW_MEMORY = guide.block("-p MemoryCurrent");
 const [, SAID_DESCRIPTORS] = guide.match(/and (\d+) file\s+descriptors/);
+const PORT_80 = guide.block("FLAGS=--host :: --port 80");
 const ALLOW_PORT_80 = guide.block("CAP_NET_BIND_SERVICE");
 const FOLLOW_LOG = guide.line("# follow new lines");
 const SHOW_SIZE = guide.line("# size");
@@ -66,6 +67,52 @@ export const INSTALLATION: Check[] = [
     },
   },
 ];
+
+/**
+ * Lets a local account bind port 80 over IPv4 and IPv6, as fast as it can, while the
+ * service runs out of descriptors and is stopped and started, six times. Prints why it
+ * could not at last, or that it could.
+ */
+const STEAL_PORT_80 = `
+cat >/tmp/steal.pl <<'END'
+use Socket qw(:all);
+my ($family, $address) = $ARGV[0] == 4
+  ? (AF_INET, pack_sockaddr_in(80, INADDR_ANY))
+  : (AF_INET6, pack_sockaddr_in6(80, IN6ADDR_ANY));
+while (!-e "/tmp/attacked") {
+  socket(my $socket, $family, SOCK_STREAM, 0);
+  setsockopt($socket, SOL_SOCKET, SO_REUSEADDR, 1);
+  setsockopt($socket, IPPROTO_IPV6, IPV6_V6ONLY, 1) if $family == AF_INET6;
+  if (bind($socket, $address)) { print "Port 80 is stolen\n"; exit }
+}
+print "$!\n";
+END
+cat >/tmp/hold.pl <<'END'
+use Socket;
+my @held;
+for (1 .. 220) {
+  socket(my $socket, AF_INET, SOCK_STREAM, 0);
+  connect($socket, pack_sockaddr_in(80, INADDR_LOOPBACK));
+  push @held, $socket;
+}
+sleep 1;
+END
+for family in 4 6; do
+  sudo runuser -u nobody -- nice perl /tmp/steal.pl $family &
+done
+for round in 1 2 3 4 5 6; do
+  sudo runuser -u nobody -- timeout 10 perl /tmp/hold.pl
+  sudo systemctl stop datasensor
+  sudo systemctl start datasensor
+  for try in $(seq 100); do
+    curl -fso /dev/null -m 1 http://127.0.0.1/datasensor && break
+    sleep 0.1
+  done
+done
+touch /tmp/attacked
+wait
+rm /tmp/steal.pl /tmp/hold.pl /tmp/attacked
+`;
 
 /** The checks of the guide's sections "Settings" to "Security". */
 export const SERVICE: Check[] = [
@@ -206,14 +253,20 @@ sudo systemd-run --unit=other /usr/bin/datasensor --message other`);
 
   {
     name:
-      "the service listens on port 80 only with the guide's drop-in, also after a reboot",
+      "the service listens on port 80 only with the guide's drop-in, also after a reboot, and no local account gets it meanwhile",
     isOnTheWay: true,
     async run(board) {
-      await configure(board, "FLAGS=--port 80");
+      await configure(board, PORT_80);
       const status = async () => (await board.attempt(SHOW_STATUS)).stdout;
       await board.waitForText("the status", status, /port 80/);
       assertEquals(await board.answer(80), "no answer");
       await edit(board, ALLOW_PORT_80);
+      await board.waitForAnswer("200", 80);
+      const stolen = await board.run(STEAL_PORT_80);
+      assertEquals(stolen, "Permission denied\n".repeat(2));
+      const log = await journal(board, "datasensor");
+      const isTrue = (line: string) => line.includes("Too many open files");
+      assert(log.some(isTrue), "The descriptors did not run out");
       await board.waitForAnswer("200", 80);
       await board.reboot();
       await board.waitForAnswer("200", 80);
