@@ -6,6 +6,7 @@
 // umask.
 
 import { readdir } from "node:fs/promises";
+import { dirname, relative } from "node:path/posix";
 import { copy, finish, run, runTool } from "./build.ts";
 import { compile } from "./compile.ts";
 import { formatManual } from "./manual.ts";
@@ -21,6 +22,7 @@ const FILES = {
   // An operator installs the examples that are needed
   [`${DOCUMENTS}/examples/avahi.service`]: ".board/avahi.service",
   [`${DOCUMENTS}/examples/consumers`]: ".board/consumers",
+  [`${DOCUMENTS}/examples/consumers/README.md`]: ".board/consumers/README.md",
 };
 
 /** Debian's name of each processor. */
@@ -76,7 +78,7 @@ async function stage(
   for (const [path, source] of Object.entries(FILES)) {
     await copy(`${folder}/${source}`, `${tree}/${path}`);
     if (!source.endsWith(".md")) continue;
-    await edit(`${tree}/${path}`, (text) => adaptLinks(text, source));
+    await edit(`${tree}/${path}`, (text) => adaptLinks(text, source, path));
   }
   await Deno.rename(executable, `${tree}/usr/bin/datasensor`);
 
@@ -116,22 +118,23 @@ async function stage(
 }
 
 /** Makes a document's links lead to the package's files, and removes the others. */
-function adaptLinks(document: string, source: string): string {
+function adaptLinks(document: string, source: string, path: string): string {
   const link = /!?\[([^\]]+)\]\(([^)#]+)(#[^)]+)?\)/g; // not within the document
   return document.replace(link, (link, text, target, anchor = "") => {
     const { protocol, pathname } = new URL(target, `file:///${source}`);
     if (protocol !== "file:") return link;
     const installed = findInstalled(pathname.slice(1));
-    return installed ? `[${text}](${installed}${anchor})` : text;
+    if (installed === undefined) return text;
+    return `[${text}](${relative(dirname(path), installed)}${anchor})`;
   });
 }
 
-/** Returns where the package has a file, relative to its documents. */
+/** Returns where the package has a file, if an operator may look for it. */
 function findInstalled(file: string): string | undefined {
   for (const [path, source] of Object.entries(FILES)) {
     const isDocument = path.startsWith(DOCUMENTS);
     if (isDocument && `${file}/`.startsWith(`${source}/`)) {
-      return (path + file.slice(source.length)).slice(DOCUMENTS.length + 1);
+      return path + file.slice(source.length);
     }
   }
 }

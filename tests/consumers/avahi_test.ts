@@ -2,7 +2,7 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { fill } from "./examples.ts";
-import { guide } from "../helpers/guide.ts";
+import { consumersGuide } from "../helpers/guide.ts";
 import { missingNamespaces, needs } from "../helpers/needs.ts";
 import { Process } from "../helpers/process.ts";
 import { programCommand } from "../helpers/program.ts";
@@ -39,10 +39,10 @@ Deno.test(
     missing: [missingMulticastNames(), missingNamespaces()],
   }),
   async () => {
-    const commands = fill(guide.block("avahi-browse"), {
+    const commands = fill(consumersGuide.block("avahi-browse"), {
       "BOARD.local": "board.local",
     });
-    const install = fill(guide.block("avahi.service"), {
+    const install = fill(consumersGuide.block("avahi.service"), {
       "sudo ": "",
       "/usr/share/doc/datasensor/examples": ".board",
     });

@@ -3,7 +3,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { SimulatedBoard } from "./simulated_board.ts";
 import { fill } from "./examples.ts";
-import { guide } from "../helpers/guide.ts";
+import { consumersGuide } from "../helpers/guide.ts";
 import { needs } from "../helpers/needs.ts";
 import { type Output, output } from "../helpers/process.ts";
 
@@ -29,7 +29,7 @@ const CLIENTS: Client[] = [
 
 /** Runs the guide's command for a client, with nothing on standard input. */
 async function run(client: string, host: string): Promise<Output> {
-  const commands = fill(guide.block("wget "), { "BOARD:5000": host });
+  const commands = fill(consumersGuide.block("wget "), { "BOARD:5000": host });
   const command = commands.split("\n").find((line) =>
     line.startsWith(`${client} `)
   )!;

@@ -3,7 +3,7 @@
 import { assert } from "@std/assert";
 import { copyExample, fill, runCommands, type Values } from "./examples.ts";
 import type { Folder } from "../helpers/files.ts";
-import { guide } from "../helpers/guide.ts";
+import { consumersGuide } from "../helpers/guide.ts";
 import { ReservedPort } from "../helpers/ports.ts";
 import { get } from "../helpers/network.ts";
 import { Process } from "../helpers/process.ts";
@@ -27,7 +27,7 @@ export class Collectd extends Process {
       ...values,
       "9103": `${port}`,
     });
-    const install = fill(guide.block("/collectd.conf.d/"), {
+    const install = fill(consumersGuide.block("/collectd.conf.d/"), {
       ".board/consumers/collectd.conf": copy,
       "sudo tee /etc/collectd/collectd.conf.d/datasensor.conf": `tee ${file}`,
     });

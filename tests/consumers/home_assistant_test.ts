@@ -4,7 +4,7 @@
 import { assertEquals } from "@std/assert";
 import { SimulatedBoard } from "./simulated_board.ts";
 import { fill } from "./examples.ts";
-import { guide } from "../helpers/guide.ts";
+import { consumersGuide, guide } from "../helpers/guide.ts";
 import { missingPythonModule, needs } from "../helpers/needs.ts";
 import { get } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
@@ -23,8 +23,8 @@ for body in bodies:
 `;
 
 /** The lines for a reading that is a number, and for an object. */
-const NUMBER = guide.block("{{ value_json }}");
-const OBJECT = guide.block("value_json.t }}");
+const NUMBER = consumersGuide.block("{{ value_json }}");
+const OBJECT = consumersGuide.block("value_json.t }}");
 
 const CASES: [
   lines: string,

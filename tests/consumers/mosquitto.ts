@@ -2,7 +2,7 @@
 
 import { copyExample, fill, listBoards } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
-import { guide } from "../helpers/guide.ts";
+import { consumersGuide } from "../helpers/guide.ts";
 import { ReservedPort } from "../helpers/ports.ts";
 import { Process } from "../helpers/process.ts";
 import { waitFor } from "../helpers/wait.ts";
@@ -65,9 +65,12 @@ export class Loop extends Process {
       `#!/bin/sh\necho "sleep $*"\nexec /bin/sleep ${pauseSeconds}\n`,
       { mode: 0o755 },
     );
-    const command = fill(guide.block(".board/consumers/mosquitto.sh"), {
-      ".board/consumers/mosquitto.sh": copy,
-    });
+    const command = fill(
+      consumersGuide.block(".board/consumers/mosquitto.sh"),
+      {
+        ".board/consumers/mosquitto.sh": copy,
+      },
+    );
     return new Loop(folder, command);
   }
 

@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { copyExample, fill, listBoards } from "./examples.ts";
 import type { Folder } from "../helpers/files.ts";
-import { guide } from "../helpers/guide.ts";
+import { consumersGuide } from "../helpers/guide.ts";
 import { get } from "../helpers/network.ts";
 import { Process } from "../helpers/process.ts";
 
@@ -14,9 +14,12 @@ export class NodeRed extends Process {
   static async start(folder: Folder, ...boards: string[]): Promise<NodeRed> {
     await listBoards(folder, boards);
     const flow = await copyExample(folder, "node-red.json", { ":5000": "" });
-    const command = fill(guide.block(".board/consumers/node-red.json"), {
-      ".board/consumers/node-red.json": flow,
-    });
+    const command = fill(
+      consumersGuide.block(".board/consumers/node-red.json"),
+      {
+        ".board/consumers/node-red.json": flow,
+      },
+    );
     const nodeRed = new NodeRed(folder, command.trim());
     return await nodeRed.untilReady(async () => {
       const running = /Server now running at (http:\S+?)\/\n/;

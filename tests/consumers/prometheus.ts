@@ -2,7 +2,7 @@
 
 import { copyExample, fill, runCommands, type Values } from "./examples.ts";
 import type { Folder } from "../helpers/files.ts";
-import { guide } from "../helpers/guide.ts";
+import { consumersGuide } from "../helpers/guide.ts";
 import { get } from "../helpers/network.ts";
 import { Process } from "../helpers/process.ts";
 import { waitFor } from "../helpers/wait.ts";
@@ -46,7 +46,7 @@ export class Prometheus extends Process {
       "127.0.0.1:9103": `127.0.0.1:${collectd}`,
       "127.0.0.1:9115": `127.0.0.1:${exporter}`,
     });
-    const list = guide.block("/etc/prometheus/boards.yml");
+    const list = consumersGuide.block("/etc/prometheus/boards.yml");
     await runCommands(
       folder,
       fill(list, { "sudo tee /etc/prometheus/": "tee " }),

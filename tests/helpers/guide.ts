@@ -1,4 +1,4 @@
-// The guide and the README, for tests that follow or check them. In tests/board, look
+// The guides and the README, for tests that follow or check them. In tests/board, look
 // texts up where a module is loaded: tests/packages/guide_test.ts loads them all, and fails
 // at once when one looks for what is no longer there.
 
@@ -37,4 +37,28 @@ class MarkdownFile {
 }
 
 export const guide = new MarkdownFile(".board/README.md");
+export const consumersGuide = new MarkdownFile(".board/consumers/README.md");
 export const readme = new MarkdownFile("README.md");
+
+/** Returns the links of a Markdown file that lead to no file, or to no section of one. */
+export async function listBrokenLinks(document: string): Promise<string[]> {
+  const folder = document.replace(/[^/]*$/, "");
+  const text = await Deno.readTextFile(document);
+  const links = text.matchAll(/\]\((?!https:)([^)#]*)(?:#([^)]+))?\)/g);
+  const broken: string[] = [];
+  for (const [link, file, anchor] of links) {
+    const path = file ? folder + file : document;
+    const exists = await Deno.stat(path).then(() => true, () => false);
+    const leads = exists && (!anchor || await hasSection(path, anchor));
+    if (!leads) broken.push(`${document}: ${link}`);
+  }
+  return broken;
+}
+
+/** Whether a Markdown file has a heading with an anchor. */
+async function hasSection(file: string, anchor: string): Promise<boolean> {
+  const headings = (await Deno.readTextFile(file)).matchAll(/^#+ (.*)$/gm);
+  return headings.some(([, title]) =>
+    title!.toLowerCase().replace(/[^\w -]/g, "").replaceAll(" ", "-") === anchor
+  );
+}

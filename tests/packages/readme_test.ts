@@ -1,4 +1,4 @@
-// Checks README.md and the guide against the source.
+// Checks README.md and the guides against the source.
 
 import { assert, assertEquals } from "@std/assert";
 import project from "../../deno.json" with { type: "json" };
@@ -11,7 +11,12 @@ import {
 } from "../../src/server/memory.ts";
 import { OLDEST_DENO } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
-import { guide, readme } from "../helpers/guide.ts";
+import {
+  consumersGuide,
+  guide,
+  listBrokenLinks,
+  readme,
+} from "../helpers/guide.ts";
 import { output } from "../helpers/process.ts";
 import { Program, programCommand } from "../helpers/program.ts";
 
@@ -29,6 +34,19 @@ Deno.test("the README and the guide show the same settings of a sensor", () => {
   assertEquals(settings, guide.block("SENSOR=/usr/local/bin/my-sensor"));
 });
 
+Deno.test("every link of a page leads to a file or a section", async () => {
+  const pages = [
+    "README.md",
+    ".board/README.md",
+    ".board/consumers/README.md",
+    ".github/CONTRIBUTING.md",
+    ".github/SECURITY.md",
+    "tests/measure/README.md",
+  ];
+  const broken = await Promise.all(pages.map(listBrokenLinks));
+  assertEquals(broken.flat(), []);
+});
+
 Deno.test("the README names the oldest Deno, and no other", () => {
   const named = readme.text.matchAll(/deno(?:@|\S* )(\d[\d.]+\d)/gi);
   const versions = Array.from(named, ([, version]) => version);
@@ -42,25 +60,19 @@ const MEMORY_GROWTH = MEMORY_GROWTH_BYTES / 1e6;
 const LARGE_PAGES_IDLE = Number(guide.match(/\| 16 KB,.*?\| (\d+) MB/)[1]);
 const LARGE_PAGES_LIMIT = `${LARGE_PAGES_IDLE + MEMORY_GROWTH} MB`;
 
-/** What the documents say about limits. */
-const LIMITS: [document: typeof guide, limits: string[]][] = [
-  [readme, [
-    `longer than ${MAX_LINE_BYTES / 2 ** 10} KiB`,
-    `above ${MEMORY_LIMIT} (${LARGE_PAGES_LIMIT} where memory pages have 16 KB)`,
-  ]],
-  [guide, [
-    `${CAPACITY_BYTES / 2 ** 20} MiB of lines`,
-    `above ${MEMORY_LIMIT}, or above its lowest use and ${MEMORY_GROWTH} MB`,
-    `above ${LARGE_PAGES_LIMIT} with pages of 16 KB`,
-  ]],
+/** What the guide says about limits. */
+const LIMITS = [
+  `longer than ${MAX_LINE_BYTES / 2 ** 10} KiB`,
+  `${CAPACITY_BYTES / 2 ** 20} MiB of lines`,
+  `memory is above ${MEMORY_LIMIT}`,
+  `Above ${MEMORY_LIMIT}, or above its lowest use and ${MEMORY_GROWTH} MB`,
+  `(${LARGE_PAGES_LIMIT} with pages of 16 KB)`,
 ];
 
-for (const [{ file, text }, limits] of LIMITS) {
-  Deno.test(`${file} states the limits of the source`, () => {
-    const words = text.replace(/\s+/g, " ");
-    for (const limit of limits) assert(words.includes(limit), limit);
-  });
-}
+Deno.test("the guide states the limits of the source", () => {
+  const words = guide.text.replace(/\s+/g, " ");
+  for (const limit of LIMITS) assert(words.includes(limit), limit);
+});
 
 /** The shell command that runs the service. */
 const SERVICE = programCommand(["--port", "0"]).flat()
@@ -79,7 +91,8 @@ const SENSORS: [
     "<<<21500", // in bash
     "21.5",
   ],
-  [guide.block("RANDOM"), "$((RANDOM % 10))", "21.5", "21.5"],
+  [readme.block("echo 21.5"), "echo 21.5", "echo 20.5", "20.5"],
+  [consumersGuide.block("RANDOM"), "$((RANDOM % 10))", "21.5", "21.5"],
   [
     readme.block("rtl_433 -F json"),
     "rtl_433 -F json",
