@@ -17,7 +17,8 @@ const CAUSES: Record<string, { reason: string; remedy?: string }> = {
   NotCapable: { reason: "the service is not permitted to use that address" },
   PermissionDenied: {
     reason: "the system reserves that port for privileged users",
-    remedy: "Choose port 1024 or higher with --port",
+    remedy:
+      "Choose port 1024 or higher with --port, or add CAP_NET_BIND_SERVICE, as the operator's guide shows",
   },
 };
 
@@ -47,21 +48,30 @@ export function listen(
   const closer = new AbortController();
   const { signal } = closer;
   const all = { ...options, hostname, port, signal, onListen() {} }; // silent
+  const open = () => ({ server: runtime.serve(all), closer });
   try {
-    return { server: runtime.serve(all), closer };
+    return open();
   } catch (error) {
-    throw explainFailure(error as Error, { hostname, port }, runtime);
+    const isPermitted = (error as Error).name !== "NotCapable";
+    if (isPermitted && !isFree({ hostname, port }, runtime)) {
+      const { reason, remedy } = explain(error as Error);
+      const place = `"${hostname}", port ${port}`;
+      throw new ListenError(`Cannot listen on ${place}: ${reason}`, remedy);
+    }
+  }
+  // Either the other program has just ended, or Deno.serve has tried another address:
+  // all those of --host are permitted
+  try {
+    return open();
+  } catch (error) {
+    const { reason } = explain(error as Error);
+    throw new ListenError(`Cannot listen: ${reason}`, OVERRIDDEN);
   }
 }
 
-function explainFailure(error: Error, address: Address, runtime: Runtime) {
-  const { reason, remedy } = CAUSES[error.name] ?? { reason: `${error}` };
-  // All addresses of --host are permitted, and a free one does not fail
-  if (error.name === "NotCapable" || isFree(address, runtime)) {
-    return new ListenError(`Cannot listen: ${reason}`, OVERRIDDEN);
-  }
-  const place = `"${address.hostname}", port ${address.port}`;
-  return new ListenError(`Cannot listen on ${place}: ${reason}`, remedy);
+/** Returns why Deno.serve failed and, if known, the remedy. */
+function explain(error: Error): { reason: string; remedy?: string } {
+  return CAUSES[error.name] ?? { reason: `${error}` };
 }
 
 function isFree(address: Address, runtime: Runtime): boolean {

@@ -253,8 +253,9 @@ const ALERTS: { second: number; name: string; fired?: string }[] = [
 ];
 
 /**
- * The reading of a becomes too old at 100 s, blackbox_exporter is down from 200 s to
- * 290 s, and collectd from 400 s to 490 s. Another job always fails.
+ * The reading of a becomes too old at 100 s, and its probes take too long from 150 s on.
+ * blackbox_exporter is down from 200 s to 290 s, and collectd from 400 s to 490 s.
+ * Another job always fails.
  *
  * Of the boards, a and b are read by collectd. It gets no number of c, and nothing of
  * d; e is down. collectd itself is down from 100 s on.
@@ -280,11 +281,11 @@ tests:
     interval: 10s
     input_series:
       - series: up{job="datasensor", instance="a"}
-        values: "1x19 0x9 1x29"
+        values: "1x14 0x14 1x29"
       - series: up{job="datasensor", instance="b"}
         values: "1x19 0x9 1x29"
       - series: probe_success{job="datasensor", instance="a"}
-        values: "1x9 0x9 stale _x9 1x29"
+        values: "1x9 0x4 stale _x14 1x29"
       - series: probe_success{job="datasensor", instance="b"}
         values: "1x19 stale _x9 1x29"
       - series: up{job="datasensor_collectd", instance="127.0.0.1:9103"}

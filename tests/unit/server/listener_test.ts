@@ -1,6 +1,6 @@
 // Listening, and the reasons why the service cannot.
 
-import { assertThrows } from "@std/assert";
+import { assert, assertThrows } from "@std/assert";
 import { listen, ListenError } from "../../../src/server/listener.ts";
 import type { Runtime } from "../../../src/server/runtime.ts";
 
@@ -22,6 +22,17 @@ const CAUSES: [cause: Error, isFree: boolean, message: string][] = [
 const TO = { hostname: "192.0.2.7", port: 80 };
 const HELD = { [Symbol.dispose]() {} };
 const handler = () => new Response();
+
+Deno.test("listen() tries again if the address has just become free", () => {
+  const server = {};
+  let attempts = 0;
+  const serve = () => {
+    if (++attempts === 1) throw new AddrInUse();
+    return server;
+  };
+  const runtime = { serve, listen: () => HELD } as unknown as Runtime;
+  assert(listen(TO, { handler }, runtime).server as unknown === server);
+});
 
 for (const [cause, isFree, message] of CAUSES) {
   const address = isFree ? "another" : "its";
