@@ -116,6 +116,21 @@ const STATES: State[] = [
     says: /^The last reading is [\d.]+ s old: the limit is 5 s$/,
   },
   {
+    name: "the sensor is dead, but its reading has no limit",
+    settings: ["FLAGS=--stdin", "SENSOR=echo 21.5; sleep 1; exit 3"],
+    says: "The sensor ended with status 3",
+    shows: /^Answer: {2}200 "21\.5"$/m,
+  },
+  {
+    name: "the sensor hangs, which was restarted before",
+    settings: [
+      FLAGS,
+      "SENSOR=echo 21.5; trap 'exit 3' TERM; while :; do sleep 1; done",
+    ],
+    after: "sudo systemctl kill datasensor-sensor",
+    says: /^The last reading is [\d.]+ s old: the limit is 5 s$/,
+  },
+  {
     name: "another program has the port",
     settings: [],
     before: "sudo systemctl stop datasensor; " +
@@ -148,7 +163,7 @@ sudo systemctl restart datasensor || true`,
   {
     name: "the settings are changed, but not applied",
     settings: [],
-    after: "sleep 1; sudo touch /etc/default/datasensor", // of whole seconds
+    after: "echo FLAGS=--cors | sudo tee -a /etc/default/datasensor",
     says: "The settings have changed since the service was started",
   },
   {
