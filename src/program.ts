@@ -54,14 +54,21 @@ export async function runProgram(
     await serve(config, dependencies);
     return 0;
   } catch (error) {
-    await printError(stderr, explain(error, config), config.underSystemd);
+    await printError(stderr, formatError(error, config), config.underSystemd);
     return 1;
   }
 }
 
 async function serve(
   config: Config,
-  { stdin, stdout, noColor, ...dependencies }: Dependencies,
+  {
+    stdin,
+    stdout,
+    noColor,
+    stopSignal,
+    uncaughtErrorSignal,
+    Server,
+  }: Dependencies,
 ): Promise<void> {
   const hasColor = stdout.isTerminal() && !noColor;
   const style = config.underSystemd ? "journal" : hasColor ? "color" : "plain";
@@ -69,25 +76,21 @@ async function serve(
   const sink = (bytes: Uint8Array) => stdout.write(bytes);
   const { logger, flush } = createLogger(sink, level, style);
   if (config.underSystemd) logger.info(VERSION);
-  const uncaught = dependencies.uncaughtErrorSignal();
-  const stop = AbortSignal.any([dependencies.stopSignal(), uncaught]);
+  const uncaught = uncaughtErrorSignal();
+  const stop = AbortSignal.any([stopSignal(), uncaught]);
 
   const sensor = createSensor(config, stdin, logger, stop);
   const responses = createResponses(config.cors);
   const onError = createErrorHandler(responses, logger);
   const descriptors = new Descriptors(logger);
-  // What a request passes, from the inside out
+  // What a request passes, innermost first
   const answering = withErrors(createResource(sensor, responses), onError);
   const closing = descriptors.withClosing(answering);
   const logging = withAccessLog(closing, logger);
   const handler = withoutHeadBody(withContext(logging));
 
-  const server = new dependencies.Server(
-    config,
-    { handler, onError },
-    descriptors,
-    logger,
-  );
+  const application = { handler, onError };
+  const server = new Server(config, application, descriptors, logger);
   try {
     await server.run(stop);
     uncaught.throwIfAborted();
@@ -113,7 +116,7 @@ function createSensor(
 }
 
 /** Returns what to print of an error that has ended the service. */
-function explain(error: unknown, { debug }: Config): string {
+function formatError(error: unknown, { debug }: Config): string {
   if (error instanceof ListenError) return error.message;
   return debug && error instanceof Error ? error.stack! : String(error);
 }

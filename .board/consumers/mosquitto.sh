@@ -4,6 +4,7 @@
 
 trap 'kill $loops; exit' INT TERM # Ctrl+C alone would not stop them
 boards=$(cat boards) || exit
+loops=
 for board in $boards; do
   show=S # lets curl show errors
   while :; do
@@ -15,7 +16,8 @@ for board in $boards; do
     case $reading in
       ?*END)
         show=S
-        mosquitto_pub -h BROKER -t "$board/datasensor" -m "${reading%END}"
+        # Without a limit, a broker that does not answer would get an old reading
+        timeout 5 mosquitto_pub -h BROKER -t "$board/datasensor" -m "${reading%END}"
         ;;
       *)
         [ -z "$show" ] || echo "$board: nothing is published for now" >&2

@@ -7,7 +7,10 @@ const MAX_LOGGED_CHARACTERS = 1000; // longer methods and targets are truncated
 const escapeMethod = memoizeLast(escapeText);
 const escapeTarget = memoizeLast(escapeText);
 
-/** Wraps a handler, which must not throw: logs requests even of clients that have gone. */
+/**
+ * Wraps a handler, which must not throw. Logs each request after it is answered, even if
+ * its client has gone.
+ */
 export function withAccessLog(
   handler: Handler,
   logger: Logger,

@@ -19,7 +19,7 @@ export function withContext(handler: Handler) {
   };
 }
 
-/** Wraps the result: omits the body for HEAD, which Deno.serve sends over HTTP/2. */
+/** Omits the body of responses to HEAD: over HTTP/2, Deno.serve would send it. */
 export function withoutHeadBody(
   handler: ReturnType<typeof withContext>,
 ): Application["handler"] {

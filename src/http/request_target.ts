@@ -9,8 +9,8 @@ const AUTHORITY =
  * undefined if its host is invalid. Deno.serve concatenates the Host field and the
  * target without validating them, so only a valid Host shows where the target begins:
  * `http://x/y/z` is either Host `x` and target `/y/z`, or the invalid Host `x/y` and
- * target `/z`. A target in absolute form becomes the URL as it is. `new URL()` would
- * normalize the path.
+ * target `/z`. If the target is a full URL, `request.url` is that URL, and Host is not
+ * part of it. `new URL()` would normalize the path.
  */
 export function requestTarget(request: Request): string | undefined {
   return unambiguousTarget(request.url) ?? validateTarget(request);
@@ -18,23 +18,31 @@ export function requestTarget(request: Request): string | undefined {
 
 /**
  * The fast path: returns the target if the URL alone shows where it begins, as with a
- * single slash after a plain host. The host `localhost` is not enough, since Deno also
- * substitutes it for a missing or invalid Host field.
+ * single slash after a plain host. Excludes `localhost`, which Deno also substitutes for
+ * a missing or invalid Host field.
  */
 const unambiguousTarget = memoizeLast((url: string): string | undefined =>
   /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/.exec(url)?.[1]
 );
 
-/** The slow path: returns the target after it has validated the Host field. */
+/**
+ * The slow path: returns the target after it has validated the Host field. Deno creates
+ * the headers when they are read, which takes 2 µs.
+ */
 function validateTarget({ url, headers }: Request): string | undefined {
   const [, authority = "", target = ""] =
     url.match(/^[^:]+:\/\/([^/?#]*)(.*)$/s) ?? [];
-  // Deno creates the headers when they are read, which takes 2 µs
   const host = headers.get("host") ?? authority;
-  // If Host is not in the URL, the target is in absolute form and replaces it
-  const isHostInUrl = url.startsWith(`http://${host}`) ||
+  // Otherwise, the target is a full URL, whose host replaces Host
+  const isHostInUrl = beginsWithHost(url, host) ||
     /^localhost(:|$)/.test(authority);
   if (!AUTHORITY.test(isHostInUrl ? host : authority)) return undefined;
   // Without a path, as in CONNECT, the target is the root
   return target.startsWith("/") ? target : `/${target}`;
+}
+
+/** Whether a URL begins with a Host field, and not only with a part of its host. */
+function beginsWithHost(url: string, host: string): boolean {
+  const prefix = `http://${host}`;
+  return url.startsWith(prefix) && /^([/?#*]|$)/.test(url.slice(prefix.length));
 }

@@ -22,7 +22,10 @@ export function createResource(sensor: Sensor, responses: Responses): Handler {
   };
 }
 
-/** Whether a target is the resource's path (RFC 3986, section 6.2.2.2). */
+/**
+ * Whether a target is the resource's path, once its escapes are decoded: `/%64atasensor`
+ * is the same resource (RFC 3986, section 6.2.2.2).
+ */
 function isResource(target: string): boolean {
   if (target === RESOURCE_PATH) return true;
   try {

@@ -35,7 +35,8 @@ export class LineWriter {
   write(line: string): void {
     const room = this.#filling.subarray(this.#length);
     const { read, written } = this.#encoder.encodeInto(`${line}\n`, room);
-    if (read > line.length) this.#length += written; // all of it fits
+    const fits = read === line.length + 1; // with its LF
+    if (fits) this.#length += written;
     else this.#dropped++;
     if (this.#length >= BATCH_BYTES) this.#startDraining();
     this.#collecting ??= this.wait(BATCH_DELAY_MS).then(() => {
@@ -56,7 +57,7 @@ export class LineWriter {
 
   async #drain(): Promise<void> {
     do {
-      let batchBytes = this.#batchBytes;
+      let limit = this.#batchBytes;
       let bytes = this.#filling.subarray(0, this.#length);
       [this.#filling, this.#draining] = [this.#draining, this.#filling];
       this.#length = 0;
@@ -66,14 +67,14 @@ export class LineWriter {
       }
       while (bytes.length > 0) {
         try {
-          const written = await this.sink(takeLines(bytes, batchBytes));
+          const written = await this.sink(takeLines(bytes, limit));
           bytes = bytes.subarray(written);
         } catch (error) {
-          // A failed write does not say how much it wrote. Its bytes are retried, which
-          // repeats what a disk took until it was full, and later one line at most
+          // A failed write does not say how much it wrote. Retry it line by line, so
+          // that one line at most is repeated, or all that a disk took until it was full
           const isFull = error instanceof Deno.errors.WouldBlock;
           if (isFull) this.#batchBytes = ATOMIC_BYTES; // so that nothing is repeated
-          batchBytes = isFull ? ATOMIC_BYTES : 1;
+          limit = isFull ? ATOMIC_BYTES : 1;
           await this.wait(isFull ? FULL_RETRY_MS : RETRY_MS);
         }
       }

@@ -149,7 +149,7 @@ function formatFlag(flag: Flag): string {
   return `  ${names}${lines.join(`\n${indent}`)}`;
 }
 
-/** An argument, with its value: the rest of it after `=`, or the next argument. */
+/** An argument and its value, which is either after `=` or the next argument. */
 interface Argument {
   readonly arg: string;
   readonly name: string;

@@ -51,15 +51,15 @@ export class LastReading {
     this.#end = how;
   }
 
-  /** Returns the reading, or why there is none. */
+  /** Returns the reading, or why there is none. Logs when it becomes stale or current. */
   readonly read: Sensor = () => {
     const reading = this.#reading;
     if (!reading) return { unavailable: this.#explainAbsence() };
-    const age = this.monotonicTime() - this.#receivedAt;
-    const unavailable = this.#explainAge(age);
+    const ageMs = this.monotonicTime() - this.#receivedAt;
+    const unavailable = this.#explainAge(ageMs);
     this.#logChange(unavailable);
     if (unavailable !== undefined) return { unavailable };
-    return this.#reading = this.#followClock(reading, age);
+    return this.#reading = this.#followClock(reading, ageMs);
   };
 
   #explainAbsence(): string {
@@ -67,11 +67,11 @@ export class LastReading {
     return `The sensor has sent ${sent}${this.#explainEnd() || " so far"}`;
   }
 
-  /** Returns why a reading of an age, in ms, is too old, or undefined if it is not. */
-  #explainAge(age: number): string | undefined {
+  /** Returns why a reading this old is stale, or undefined if it is not. */
+  #explainAge(ageMs: number): string | undefined {
     const limit = this.maxAgeSeconds ?? Infinity;
-    if (age <= limit * 1000) return undefined;
-    const seconds = Math.ceil(age / 100) / 10;
+    if (ageMs <= limit * 1000) return undefined;
+    const seconds = Math.ceil(ageMs / 100) / 10;
     const limits = `the limit is ${limit} s${this.#explainEnd()}`;
     return `The last reading is ${seconds} s old: ${limits}`;
   }
@@ -88,9 +88,9 @@ export class LastReading {
     this.logger.warn(problem ?? "Readings arrive again");
   }
 
-  /** Corrects the time of a reading of an age if the system clock has been set. */
-  #followClock(reading: Required<Reading>, age: number): Required<Reading> {
-    const time = this.wallTime() - age;
+  /** Corrects the time of a reading if the system clock has been set since. */
+  #followClock(reading: Required<Reading>, ageMs: number): Required<Reading> {
+    const time = this.wallTime() - ageMs;
     const isSame = Math.abs(time - reading.time) < CLOCK_TOLERANCE_MS;
     return isSame ? reading : { ...reading, time };
   }

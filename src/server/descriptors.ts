@@ -5,7 +5,7 @@ const SAVING_MS = 600_000; // how long connections are closed after each respons
 const SIEGE_MS = 10_000; // running out twice within this time is a siege
 const SIEGE_BACKLOG = 128; // a shorter queue than Deno's: new clients wait less
 
-/** File descriptors, of which each connection takes one, and when they ran out. */
+/** Remembers when file descriptors ran out, and saves them for a time. */
 export class Descriptors {
   #isSaving = false;
   #exhaustedAt = -Infinity;

@@ -49,28 +49,30 @@ export function listen(
   const { signal } = closer;
   const all = { ...options, hostname, port, signal, onListen() {} }; // silent
   const open = () => ({ server: runtime.serve(all), closer });
+  // Deno.serve fails because of this address or, if DENO_SERVE_ADDRESS names another one,
+  // because of that
   try {
     return open();
   } catch (error) {
     const isPermitted = (error as Error).name !== "NotCapable";
     if (isPermitted && !isFree({ hostname, port }, runtime)) {
-      const { reason, remedy } = explain(error as Error);
+      const { reason, remedy } = causeOf(error as Error);
       const place = `"${hostname}", port ${port}`;
       throw new ListenError(`Cannot listen on ${place}: ${reason}`, remedy);
     }
   }
-  // Either the other program has just ended, or Deno.serve has tried another address:
-  // all those of --host are permitted
+  // This address is free or, unlike all those of --host, not permitted: either another
+  // program has just ended, or Deno.serve has tried another address
   try {
     return open();
   } catch (error) {
-    const { reason } = explain(error as Error);
+    const { reason } = causeOf(error as Error);
     throw new ListenError(`Cannot listen: ${reason}`, OVERRIDDEN);
   }
 }
 
 /** Returns why Deno.serve failed and, if known, the remedy. */
-function explain(error: Error): { reason: string; remedy?: string } {
+function causeOf(error: Error): { reason: string; remedy?: string } {
   return CAUSES[error.name] ?? { reason: `${error}` };
 }
 
@@ -103,9 +105,9 @@ export async function keepTrying(
 }
 
 /**
- * Makes clients of a free port wait instead of refusing them: while a listener accepts
- * none, the kernel drops all but one attempt to connect, and clients repeat it after a
- * second. This slows down those that reconnect at once, so that others get a turn.
+ * Takes a free port with an empty queue, and accepts nobody. The kernel then ignores all
+ * but one attempt to connect, and clients retry after a second instead of being refused.
+ * This slows down those that reconnect at once, so that others get a turn.
  */
 export function holdPort({ hostname, port }: Address, { listen }: Runtime) {
   try {

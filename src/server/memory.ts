@@ -5,7 +5,7 @@ import type { Logger } from "@std/log/logger";
 import type { Runtime } from "./runtime.ts";
 
 export const MEMORY_LIMIT_BYTES = 144e6; // normal use stays below 110 MB
-export const MEMORY_GROWTH_BYTES = 64e6; // allowed above the lowest use, if that is high
+export const MEMORY_GROWTH_BYTES = 64e6; // the limit is at least this much above the lowest use
 const MEMORY_CHECK_MS = 200; // an attack takes hundreds of MB in a few of these
 const FREED_BYTES = 16e6; // what the connections of an attack free at least
 

@@ -99,6 +99,7 @@ export class Server {
     else this.descriptors.noteExhausted();
   }
 
+  /** Frees memory. Deno still listens. */
   async #freeMemory({ server, closer }: Listener): Promise<void> {
     closer.abort(); // closes the port too
     await this.runtime.delay(CLOSE_MS);
@@ -106,7 +107,7 @@ export class Server {
     await this.runtime.delay(MEMORY_RELEASE_MS);
   }
 
-  /** After accept has failed, as with EMFILE, which closes the port. */
+  /** Frees descriptors. Accept has failed, as with EMFILE, and Deno has closed the port. */
   async #freeDescriptors({ server, closer }: Listener): Promise<void> {
     using _ = holdPort(server.addr, this.runtime);
     await this.runtime.delay(LAST_RESPONSE_MS);

@@ -64,7 +64,7 @@ const LARGE_PAGES_LIMIT = `${LARGE_PAGES_IDLE + MEMORY_GROWTH} MB`;
 const LIMITS = [
   `longer than ${MAX_LINE_BYTES / 2 ** 10} KiB`,
   `${CAPACITY_BYTES / 2 ** 20} MiB of lines`,
-  `memory is above ${MEMORY_LIMIT}`,
+  `Memory is above ${MEMORY_LIMIT}`,
   `Above ${MEMORY_LIMIT}, or above its lowest use and ${MEMORY_GROWTH} MB`,
   `(${LARGE_PAGES_LIMIT} with pages of 16 KB)`,
 ];
@@ -91,8 +91,8 @@ const SENSORS: [
     "<<<21500", // in bash
     "21.5",
   ],
-  [readme.block("echo 21.5"), "echo 21.5", "echo 20.5", "20.5"],
-  [consumersGuide.block("RANDOM"), "$((RANDOM % 10))", "21.5", "21.5"],
+  [readme.block("while echo 21.5"), "echo 21.5", "echo 20.5", "20.5"],
+  [consumersGuide.block("date +%S"), "date +%S", "echo 07", '"07"'],
   [
     readme.block("rtl_433 -F json"),
     "rtl_433 -F json",

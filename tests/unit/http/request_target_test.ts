@@ -21,6 +21,8 @@ const URLS: [url: string, host: string | undefined, target?: string][] = [
   ["http://other", "board", "/"],
   ["http://%2Fdatasensor?x", "board", "/?x"],
   ["http://user@other/datasensor", "board"],
+  ["http://user@other/datasensor", "user"],
+  ["http://b:80:80/datasensor", "b"],
   ["http://other//datasensor", "board/x", "//datasensor"],
   ["http://board//datasensor", "board^", "//datasensor"],
   ["http://localhost.example//datasensor", "board^", "//datasensor"],
