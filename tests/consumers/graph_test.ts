@@ -54,7 +54,7 @@ Deno.test(
     await page.waitForValue(text("figcaption"), [
       "model\nAcurite-Tower",
       "t\n-21.5",
-      "attic t\n20",
+      "attic › t\n20",
     ]);
     await page.waitForValue("document.querySelectorAll('path').length", 2);
     await page.run("Emulation.setDeviceMetricsOverride", {
