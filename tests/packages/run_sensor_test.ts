@@ -1,9 +1,10 @@
 // What runs the sensor in its unit. tests/board runs it under systemd.
 
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { guide } from "../helpers/guide.ts";
 import { needs } from "../helpers/needs.ts";
 import { output } from "../helpers/process.ts";
+import { waitFor } from "../helpers/wait.ts";
 import { SensorUnit } from "./sensor_unit.ts";
 
 const LOOP = "while echo 1; do sleep 0.2; done";
@@ -87,23 +88,26 @@ Deno.test("run-sensor runs no sensor that nobody reads, and names the remedy", a
   );
 });
 
-Deno.test("run-sensor refuses a SILENCE that is no number", async () => {
-  using unit = await SensorUnit.create();
-  const settings = { FLAGS: "--stdin", SILENCE: "5m" };
-  await using sensor = unit.start("echo 1", settings);
-  assertEquals((await sensor.waitForEnd()).code, 0);
-  assertEquals(sensor.stdout, "");
-  assertMatch(
-    sensor.stderr,
-    /SILENCE must be a number of seconds, not "5m"\n$/,
-  );
-});
+for (const silence of ["5m", "0", "9999999999"]) {
+  Deno.test(`run-sensor refuses ${silence} as SILENCE`, async () => {
+    using unit = await SensorUnit.create();
+    const settings = { FLAGS: "--stdin", SILENCE: silence };
+    await using sensor = unit.start("echo 1", settings);
+    assertEquals((await sensor.waitForEnd()).code, 0);
+    assertEquals(sensor.stdout, "");
+    assertEquals(
+      sensor.stderr,
+      "<4>The sensor does not run: SILENCE must be a number of seconds " +
+        `from 1 to 9999999, not "${silence}"\n`,
+    );
+  });
+}
 
 /** Sensors that print no line, or no more. */
 const SILENT: [what: string, sensor: string, printed: string][] = [
   ["hangs at once", "sleep 1000", ""],
   ["hangs later", "echo 1; sleep 1000", "1\n"],
-  ["prints without ending a line", "while printf 1; do sleep 0.2; done", "1"],
+  ["never ends a line", "while printf 1%99999d 1; do sleep 0.2; done", "1"],
 ];
 
 for (const [what, command, printed] of SILENT) {
@@ -113,7 +117,10 @@ for (const [what, command, printed] of SILENT) {
     await using sensor = unit.start(command, settings);
     assertEquals((await sensor.waitForEnd()).signal, "SIGTERM");
     assertEquals(sensor.stdout.slice(0, printed.length || 1), printed);
-    assertMatch(sensor.stderr, /^<4>.* no line for 1 s: /m);
+    assertMatch(
+      sensor.stderr,
+      /^<4>.* no line for 1 s: stopping it; systemd /m,
+    );
     const running = ["-r", "R,S,D,T", "-g", `${sensor.pid}`]; // zombies have ended
     const { code } = await output("pgrep", running);
     assertEquals(code, 1);
@@ -128,4 +135,18 @@ Deno.test("with SILENCE, lines pass unchanged as they come, and the status is th
   assertEquals((await sensor.waitForEnd()).code, 7);
   assertEquals(sensor.stdout, " a\\b\0c\n\nhalf");
   assertMatch(sensor.stderr, /^<4>The sensor ended with status 7\n$/);
+});
+
+Deno.test("with SILENCE, a line without an end takes no memory", async () => {
+  using unit = await SensorUnit.create();
+  const settings = { FLAGS: "--stdin", SILENCE: "9999999" };
+  const print = "head -c 8M /dev/zero | tr '\\0' 1; exec sleep 1000";
+  await using sensor = unit.start(print, settings);
+  const length = () => sensor.stdout.length;
+  await waitFor("the line", length, (length) => length === 2 ** 23);
+  const { stdout } = await output("ps", ["-o", "rss=,pgid=,args=", "-e"]);
+  const own = stdout.split("\n").map((line) => line.trim().split(/ +/))
+    .filter(([, group]) => group === `${sensor.pid}`);
+  assert(own.length > 2, stdout);
+  assertEquals(own.filter(([rssKb]) => Number(rssKb) > 8_000), []);
 });

@@ -2,7 +2,7 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { needs } from "../helpers/needs.ts";
-import { Process } from "../helpers/process.ts";
+import { output, Process } from "../helpers/process.ts";
 import { waitFor } from "../helpers/wait.ts";
 import {
   addDevice,
@@ -12,6 +12,7 @@ import {
   DS18B20,
   formatDs18b20,
   HDC1080,
+  MLX90614,
   SensorUnit,
 } from "./sensor_unit.ts";
 
@@ -51,6 +52,10 @@ const BAD_DS18B20: [what: string, text: string | undefined][] = [
   [
     "says 127.94 °C for lack of power",
     formatDs18b20({ memory: "ff 07 4b 46 7f ff 0c 10 1c", t: 127937 }),
+  ],
+  [
+    "says 0 °C, since its bus reads all zeros",
+    formatDs18b20({ memory: "00 00 00 00 00 00 00 00 00", t: 0 }),
   ],
 ];
 
@@ -116,6 +121,42 @@ const DEVICES: [
     },
     '{"co2_ppm": 845}',
   ],
+  [
+    "mlx90614",
+    MLX90614,
+    '{"temperature_ambient_C": 24.85, "temperature_object_C": 20.85}',
+  ],
+  [
+    "adxl345",
+    {
+      name: "adxl345\n",
+      in_accel_x_raw: "250\n",
+      in_accel_y_raw: "-4\n",
+      in_accel_scale: "0.038300\n",
+    },
+    '{"accel_x": 9.575, "accel_y": -0.1532}',
+  ],
+  [
+    "ads1115",
+    {
+      name: "ads1115\n",
+      "in_voltage0-voltage1_raw": "3\n",
+      in_voltage2_supply_raw: "100\n",
+      "in_voltage-voltage_scale": "2\n",
+      in_voltage_scale: "3\n",
+    },
+    '{"voltage0-voltage1_V": 0.006, "voltage2_supply_V": 0.3}',
+  ],
+  [
+    "dln2-adc",
+    { name: "dln2-adc\n", in_voltage0_raw: "1000\n", scale: "3.2\n" },
+    '{"voltage0_V": 3.2}',
+  ],
+  [
+    "one-scale",
+    { name: "one-scale\n", in_voltage0_raw: "1000\n", in_scale: "3.2\n" },
+    '{"voltage0_V": 3.2}',
+  ],
 ];
 
 for (const [name, files, reading] of DEVICES) {
@@ -148,6 +189,19 @@ for (const [what, text, error] of BAD_IIO) {
   });
 }
 
+for (const file of ["in_temp_scale", "in_temp_offset"]) {
+  for (const text of ["", undefined]) {
+    const what = text === undefined ? "cannot be read" : "is empty";
+    Deno.test(`iio prints no raw number if ${file} ${what}`, async () => {
+      using unit = await SensorUnit.create();
+      await addDevice(unit, 0, { ...MLX90614, [file]: text });
+      const { code, stdout, stderr } = await unit.run(`${IIO} mlx90614`);
+      assertEquals([code, stdout], [1, ""]);
+      assertMatch(stderr, /Channel "temp_ambient" of "mlx90614" cannot be/);
+    });
+  }
+}
+
 Deno.test("iio prints what a device without a channel measures, and says that a named one is missing", async () => {
   using unit = await SensorUnit.create();
   const { in_humidityrelative_input: _, ...bmp280 } = BME280;
@@ -173,23 +227,25 @@ Deno.test("iio tells two devices of the same name apart by their addresses, and 
   assertEquals(none.stderr, 'iio: No device is named "bme680"\n');
 });
 
-Deno.test("board leaves out what is missing, empty or unreadable", async () => {
+Deno.test("board leaves out what is missing, empty or unreadable, and logs only that nothing is left", async () => {
   using unit = await SensorUnit.create();
   const zone = "/sys/class/thermal/thermal_zone0/temp";
   const command = "/usr/lib/datasensor/board";
   const none = await unit.run(command);
-  assertEquals([none.code, none.stdout], [1, ""]);
+  assertEquals(none, {
+    code: 1,
+    stdout: "",
+    stderr: "board: Nothing in /sys and /proc could be read\n",
+  });
   await unit.write("/proc/loadavg", "0.00 0.40 0.39 1/123 4567\n");
   await unit.write("/proc/meminfo", "");
-  const load = '{"load": 0.00}\n';
-  assertEquals((await unit.run(command)).stdout, load);
+  const load = { code: 0, stdout: '{"load": 0.00}\n', stderr: "" };
+  assertEquals(await unit.run(command), load);
   await unit.write(zone, "");
-  assertEquals((await unit.run(command)).stdout, load);
+  assertEquals(await unit.run(command), load);
   await unit.remove(zone);
   await unit.write(zone, undefined);
-  const unreadable = await unit.run(command);
-  assertEquals([unreadable.code, unreadable.stdout], [0, load]);
-  assertMatch(unreadable.stderr, /temp: Input\/output error/);
+  assertEquals(await unit.run(command), load);
 });
 
 /** Starts one of the programs, which reads lines. */
@@ -246,7 +302,7 @@ Deno.test(
       filter.stderr,
       '"latest skips a line without these keys: oops"\n',
     );
-    for (const args of ["", "60", "x id"]) {
+    for (const args of ["", "60", "x id", "'' id", "0 id"]) {
       const { code, stderr } = await unit.run(`${latest} ${args}`);
       assertEquals(code, 2);
       assertMatch(stderr, /^Usage: COMMAND \| .*latest SECONDS KEY\.\.\.\n$/);
@@ -311,6 +367,61 @@ Deno.test(
     assertMatch(merge.stdout, /^{"once":{"value":1,"time":"20.*Z"}}\n{}\n$/);
   },
 );
+
+Deno.test(
+  "merge drops an unfinished line, and the value of a program that ends with one",
+  needs({ commands: ["jq"] }),
+  async () => {
+    using unit = await SensorUnit.create();
+    await using merge = startFilter(
+      unit,
+      "/usr/lib/datasensor/merge 60 once='echo 1; printf 2'",
+    );
+    await merge.waitForMatch(/{}\n/);
+    assertMatch(merge.stdout, /^{"once":{"value":1,"time":"20.*Z"}}\n{}\n$/);
+    assertMatch(merge.stderr, /^merge: "once" ended with status 0.*\n$/);
+  },
+);
+
+Deno.test(
+  "merge that is ended by hand ends its programs too",
+  needs({ commands: ["jq"] }),
+  async () => {
+    using unit = await SensorUnit.create();
+    const run = "exec /usr/lib/datasensor/merge 60";
+    await using merge = startFilter(
+      unit,
+      `${run} a='echo 1; exec sleep 1000' b='sleep 1000; echo 2'`,
+    );
+    await merge.waitForMatch(/{"a"/);
+    await merge.stop();
+    const running = ["-r", "R,S,D,T", "-g", `${merge.pid}`]; // zombies have ended
+    const { code } = await output("pgrep", running);
+    assertEquals(code, 1);
+  },
+);
+
+/** What serves nothing without jq. systemd runs it with SIGPIPE ignored. */
+const NEEDS_JQ: [name: string, sensor: string][] = [
+  ["latest", "echo '{\"id\": 1}' | /usr/lib/datasensor/latest 60 id"],
+  ["merge", "/usr/lib/datasensor/merge 60 a='echo 1; sleep 1000'"],
+];
+
+for (const [name, sensor] of NEEDS_JQ) {
+  for (const trap of ["", "trap '' PIPE; "]) {
+    const how = trap && ", with SIGPIPE ignored";
+    Deno.test(`${name} ends with the status of jq if that is killed${how}`, async () => {
+      using unit = await SensorUnit.create();
+      const jq = "#!/bin/sh\nkill -KILL $$\n";
+      await unit.writeProgram("/usr/local/bin/jq", jq);
+      await using process = unit.start(trap + sensor);
+      await process.waitForMatch(/^<4>The sensor ended with status 137\n/m);
+      // Without systemd, what merge has started goes on, and keeps the output open
+      assertEquals((await process.ended).code, 137);
+      assertEquals(process.stderr.match(/foreach/), null);
+    });
+  }
+}
 
 for (const name of ["latest", "merge"]) {
   Deno.test(`${name} says that jq is missing`, async () => {

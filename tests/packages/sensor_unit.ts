@@ -126,6 +126,13 @@ export const HDC1080 = {
   in_humidityrelative_raw: "32768\n",
   in_humidityrelative_scale: "1.525878906\n",
 };
+export const MLX90614 = {
+  name: "mlx90614\n",
+  in_temp_ambient_raw: "14900\n",
+  in_temp_object_raw: "14700\n",
+  in_temp_scale: "20\n",
+  in_temp_offset: "-13657.500000\n",
+};
 
 /** Adds an IIO device, on a bus and at an address as of I2C. */
 export async function addDevice(
