@@ -92,6 +92,7 @@ const SENSORS: [
     "21.5",
   ],
   [readme.block("while echo 21.5"), "echo 21.5", "echo 20.5", "20.5"],
+  [readme.block("sleep 60"), "echo 21.5", "echo 19.5", "19.5"],
   [consumersGuide.block("date +%S"), "date +%S", "echo 07", '"07"'],
   [
     readme.block("rtl_433 -F json"),
@@ -102,7 +103,7 @@ const SENSORS: [
 ];
 
 for (const [command, source, here, reading] of SENSORS) {
-  Deno.test(`the command with ${source} feeds the service, in German too`, async () => {
+  Deno.test(`the command with ${source} feeds the service ${reading}, in German too`, async () => {
     using place = await Folder.create();
     const LC_ALL = "de_DE.UTF-8"; // in which awk prints 21,5
     const define = `localedef --no-archive -i de_DE -f UTF-8 ./${LC_ALL}`;
