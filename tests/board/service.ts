@@ -253,7 +253,7 @@ sudo systemd-run --unit=other /usr/bin/datasensor --message other`);
 
   {
     name:
-      "the service listens on port 80 only with the guide's drop-in, also after a reboot, and no local account gets it meanwhile",
+      "the service listens on port 80 only with the guide's drop-in, also after a reboot",
     isOnTheWay: true,
     async run(board) {
       await configure(board, PORT_80);
@@ -262,14 +262,25 @@ sudo systemd-run --unit=other /usr/bin/datasensor --message other`);
       assertEquals(await board.answer(80), "no answer");
       await edit(board, ALLOW_PORT_80);
       await board.waitForAnswer("200", 80);
+      await board.reboot();
+      await board.waitForAnswer("200", 80);
+      await revert(board);
+      await restoreSettings(board);
+      await board.waitForAnswer("200");
+    },
+  },
+
+  {
+    name: "no local account gets port 80 while the service does not listen",
+    async run(board) {
+      await configure(board, PORT_80);
+      await edit(board, ALLOW_PORT_80);
+      await board.waitForAnswer("200", 80);
       const stolen = await board.run(STEAL_PORT_80);
       assertEquals(stolen, "Permission denied\n".repeat(2));
       const log = await journal(board, "datasensor");
       const isTrue = (line: string) => line.includes("Too many open files");
       assert(log.some(isTrue), "The descriptors did not run out");
-      await board.waitForAnswer("200", 80);
-      await board.reboot();
-      await board.waitForAnswer("200", 80);
       await revert(board);
       await restoreSettings(board);
       await board.waitForAnswer("200");
