@@ -152,6 +152,15 @@ const STATES: State[] = [
     says: "The service is stopped",
   },
   {
+    name: "a folder stands in place of the FIFO",
+    before: `sudo systemctl stop datasensor-sensor datasensor datasensor.socket
+sudo mkdir /run/datasensor`,
+    settings: [],
+    says:
+      "The FIFO /run/datasensor cannot be created: rm: cannot remove '/run/datasensor': Is a directory",
+    end: "sudo rmdir /run/datasensor",
+  },
+  {
     name: "the executable cannot run",
     settings: [],
     after: `sudo mv /usr/bin/datasensor executable
