@@ -191,7 +191,7 @@ export const SENSOR: Check[] = [
     needs: ["a kernel of its own"],
     async run(board) {
       await uncomment(board, "FLAGS=", "datasensor/board");
-      await waitForError(board, "thermal_zone0/temp");
+      await board.waitForAnswer('200 {"load": ');
       await fakeDevice(board, "/sys/class/thermal/thermal_zone0/temp");
       const begin = performance.now();
       await board.waitForAnswer('200 {"temperature_C": 21.5, "load": ');
