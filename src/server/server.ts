@@ -4,7 +4,7 @@ import type { Application } from "../http/application.ts";
 import { limitWarnings } from "../log/logger.ts";
 import type { Descriptors } from "./descriptors.ts";
 import { holdPort, keepTrying, listen, type Listener } from "./listener.ts";
-import { MemoryError, MemoryLimit } from "./memory.ts";
+import { MemoryError, watchMemory } from "./memory.ts";
 import { RUNTIME } from "./runtime.ts";
 import { formatStartReport } from "./start_report.ts";
 
@@ -16,7 +16,6 @@ const MEMORY_RELEASE_MS = 500; // until closed connections have freed their memo
 /** A server that reports where it listens, and recovers from failures. */
 export class Server {
   readonly #warn: ReturnType<typeof limitWarnings>;
-  readonly #memoryLimit: MemoryLimit;
 
   constructor(
     private readonly config: Config,
@@ -26,7 +25,6 @@ export class Server {
     private readonly runtime = RUNTIME,
   ) {
     this.#warn = limitWarnings(logger, runtime.now);
-    this.#memoryLimit = new MemoryLimit(logger, runtime);
   }
 
   /**
@@ -42,7 +40,7 @@ export class Server {
     const { addr } = listener.server; // port 0 or DENO_SERVE_ADDRESS changes it
     this.#report(addr);
     while (true) {
-      const outOfMemory = this.#memoryLimit.watch(listener.closer.signal);
+      const outOfMemory = watchMemory(listener.closer.signal, runtime);
       const failure = await waitForFailure(listener, stopped, outOfMemory);
       if (failure === undefined) {
         return await this.#shutDown(listener, outOfMemory);
@@ -95,8 +93,7 @@ export class Server {
     if (isMemory) await this.#freeMemory(listener);
     else await this.#freeDescriptors(listener);
     this.#warn(`Closed all connections to recover from "${failure}"`);
-    if (isMemory) this.#memoryLimit.raiseUnlessFreed(failure);
-    else this.descriptors.noteExhausted();
+    if (!isMemory) this.descriptors.noteExhausted();
   }
 
   /** Frees memory. Deno still listens. */
