@@ -29,7 +29,15 @@ const missing = os === "linux"
 const NEEDED = needs({ missing: [missing] });
 
 /** The program's tests that run the executable, too. */
-const SAME = ["console", "head", "program", "stderr", "stdin", "terminal"];
+const SAME = [
+  "command_lines",
+  "console",
+  "head",
+  "program",
+  "stderr",
+  "stdin",
+  "terminal",
+];
 
 /** Those that fail if it was compiled with a Deno that is too old. */
 const FOR_NEW_DENO = ["flood", "requests", "stop"];

@@ -1,8 +1,8 @@
-// Errors that no handler expects: a request is answered like other errors, and
-// elsewhere, the program exits with 1, once all lines are written.
+// Errors that no handler expects: the program exits with 1, once all lines are written.
+// interface_test.ts has those of a handler, which are answered.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { get, getMany } from "../helpers/network.ts";
+import { getMany } from "../helpers/network.ts";
 import { preload, Program } from "../helpers/program.ts";
 import { WITH_FULL_STDERR } from "../helpers/console.ts";
 
@@ -33,20 +33,4 @@ Deno.test("the program logs every line, then an uncaught error, and exits with 1
 
 Deno.test("the program logs every line and exits with 1 after an unhandled rejection while standard error is full", async () => {
   assertEquals(await fail("Promise.reject(error)", WITH_FULL_STDERR), "");
-});
-
-Deno.test("the program answers 500 with problem details if it cannot even read a request", async () => {
-  const failing = `Object.defineProperty(Request.prototype, "url", {
-    get() { throw new TypeError("Unforeseen"); },
-  });`;
-  const flags = [preload(failing)];
-  await using program = await Program.start(["--cors"], { flags });
-  const { status, headers, body } = await get(program.url);
-  await body?.cancel();
-  assertEquals(status, 500);
-  assertEquals(headers.get("content-type"), "application/problem+json");
-  assertEquals(headers.get("cache-control"), "no-store");
-  assertEquals(headers.get("access-control-allow-origin"), "*");
-  const [error] = await program.waitForLines(1);
-  assertEquals(error, "ERROR The handler failed: TypeError: Unforeseen");
 });

@@ -1,6 +1,7 @@
 // What the program reports at its start: its addresses, or why it cannot listen.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { readme } from "../helpers/guide.ts";
 import { missingAddress, needs } from "../helpers/needs.ts";
 import { exchange, LAST_GET } from "../helpers/network.ts";
 import {
@@ -11,36 +12,58 @@ import {
 import { output } from "../helpers/process.ts";
 import { Program, programCommand } from "../helpers/program.ts";
 
-/** What the program reports in a network with two more addresses. */
-const REPORTED: [what: string, args: string[], hosts: string[]][] = [
-  ["all IPv4 addresses by default", [], ["127.0.0.1", "192.0.2.7"]],
-  [
-    "all addresses with --host ::",
-    ["--host", "::"],
-    ["127.0.0.1", "192.0.2.7", "[2001:db8::7]"],
-  ],
-];
-
-for (const [what, args, hosts] of REPORTED) {
-  Deno.test(
-    `the program reports port 5000 of ${what}, and answers there`,
-    needs({ commands: ["curl"], missing: [missingOwnNetwork()] }),
-    async () => {
-      const run = [...WITH_OWN_NETWORK, ...programCommand(args).flat()];
-      await using program = new Program(run[0]!, run.slice(1));
-      await program.waitUntilListening();
-      const expected = hosts.map((host) => `http://${host}:5000/datasensor`);
-      assertEquals(program.addresses, expected);
-      assertMatch(
-        program.stdout,
-        RegExp(`all addresses \\(${args[1] ?? "0.0.0.0"}\\)`),
-      );
-      const curl = ["curl", "-sSg", ...program.addresses];
-      const { stdout, stderr } = await outputInNetworkOf(program, ...curl);
-      assertEquals(stdout, '"Sensor data"'.repeat(hosts.length), stderr);
-    },
-  );
+/** Starts the program in a network with two more addresses. */
+async function startInOwnNetwork(...args: string[]): Promise<Program> {
+  const run = [...WITH_OWN_NETWORK, ...programCommand(args).flat()];
+  const program = new Program(run[0]!, run.slice(1));
+  return await program.untilReady(() => program.waitUntilListening());
 }
+
+/** Asserts that the program answers at each address that it reports. */
+async function assertAnswersEverywhere(program: Program): Promise<void> {
+  const curl = ["curl", "-sSg", ...program.addresses];
+  const { stdout, stderr } = await outputInNetworkOf(program, ...curl);
+  const all = '"Sensor data"'.repeat(program.addresses.length);
+  assertEquals(stdout, all, stderr);
+}
+
+const OWN_NETWORK = needs({
+  commands: ["curl"],
+  missing: [missingOwnNetwork()],
+});
+
+Deno.test(
+  "the program prints what the README shows, and answers its curl command and at each address",
+  OWN_NETWORK,
+  async () => {
+    const [, command] = readme.match(/`(curl http:.*?)`/);
+    const [, , ...shown] = readme.block("Task start ").trimEnd().split("\n");
+    await using program = await startInOwnNetwork();
+    const curl = ["sh", "-c", command!];
+    const { stdout } = await outputInNetworkOf(program, ...curl);
+    assertEquals(stdout, '"Sensor data"');
+    await program.waitForLines(1);
+    const withoutTime = (line: string) => line.replace(/\[.*\]/, "[]");
+    assertEquals(
+      program.stdout.trimEnd().split("\n").map(withoutTime),
+      shown.map(withoutTime),
+    );
+    await assertAnswersEverywhere(program);
+  },
+);
+
+Deno.test(
+  "the program reports all addresses with --host ::, and answers there",
+  OWN_NETWORK,
+  async () => {
+    await using program = await startInOwnNetwork("--host", "::");
+    const hosts = ["127.0.0.1", "192.0.2.7", "[2001:db8::7]"];
+    const expected = hosts.map((host) => `http://${host}:5000/datasensor`);
+    assertEquals(program.addresses, expected);
+    assertMatch(program.stdout, /all addresses \(::\)/);
+    await assertAnswersEverywhere(program);
+  },
+);
 
 for (const host of ["127.0.0.1", "::1", "localhost"]) {
   Deno.test(

@@ -63,24 +63,6 @@ async function run(args: string[], {
   return [code, ...written];
 }
 
-const UNKNOWN = 'Unknown flag "--foo"';
-const HINT = "Run with --help for the list of flags";
-
-const PRINTED: [args: string[], code: number, written: string][] = [
-  [["--help"], 0, `stdout: ${HELP}\n`],
-  [["--version"], 0, `stdout: ${VERSION}\n`],
-  [["--foo"], 2, `stderr: ${UNKNOWN}\n${HINT}\n`],
-  [["--foo", "--journal", ""], 2, `stderr: <3>${UNKNOWN}\n<3>${HINT}\n`],
-  [["--message", "--journal", "--foo"], 2, `stderr: ${UNKNOWN}\n${HINT}\n`],
-];
-
-for (const [args, code, written] of PRINTED) {
-  Deno.test(`runProgram() answers ${args} and returns ${code}`, async () => {
-    const serve = () => Promise.reject("The server runs");
-    assertEquals(await run(args, { serve }), [code, written]);
-  });
-}
-
 Deno.test("runProgram() returns 1 if it cannot write what is asked for, and 2 if it cannot report invalid usage", async () => {
   const write = () => Promise.reject(new Error("No space left"));
   const written = "stderr: Cannot write: Error: No space left\n";
@@ -204,37 +186,5 @@ for (const [args, process, log] of LOGS) {
     };
     const result = await run(args, { ...process, serve });
     assertEquals(result, [0, `stdout: ${log}`]);
-  });
-}
-
-/** Flags, the body of the response to them, and who may read it. */
-const SERVED: [args: string[], body: string, origin?: string][] = [
-  [[], '"Sensor data"'],
-  [["--message", "hot"], '"hot"'],
-  [["--stdin"], '"21.5"'],
-  [["--stdin", "--json"], "21.5"],
-  [["--cors"], '"Sensor data"', "*"],
-];
-
-for (const [args, body, origin = null] of SERVED) {
-  Deno.test(`runProgram() serves ${body} with [${args}], and logs each request`, async () => {
-    const serve: Serve = async ({ config, application: { handler } }) => {
-      assertEquals([config.hostname, config.port], ["::1", 8000]);
-      const request = new Request("http://board/datasensor?x=1");
-      const send = async () => await handler(request, CLIENT);
-      const ask = async () => (await send()).status;
-      await waitFor("the input to be served", ask, (status) => status === 200);
-      const response = await send();
-      const field = response.headers.get("access-control-allow-origin");
-      assertEquals([await response.text(), field], [body, origin]);
-    };
-    const address = ["--host", "::1", "--port", "8000"];
-    const process = { serve, input: "21.5\n" };
-    const [code, ...log] = await run([...address, ...args], process);
-    assertEquals(code, 0, `${log}`);
-    const lines = log.join("").split("\n");
-    const { client, request, status } = parseAccessLine(lines.at(-2)!)!;
-    const logged = `${client} ${request} ${status}`;
-    assertEquals(logged, "192.0.2.7 GET /datasensor?x=1 200");
   });
 }
