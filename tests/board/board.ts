@@ -1,7 +1,6 @@
-// A board is what takes commands over ssh and answers HTTP requests. It is a container
-// or an emulated ARM machine; the checks do not know which.
+// A board is what takes commands over ssh and answers HTTP requests. It is a container,
+// an emulated ARM machine or the user's own; the checks do not know which.
 
-import { Folder } from "../helpers/files.ts";
 import { ReservedPort } from "../helpers/ports.ts";
 import { type Output, output, Process } from "../helpers/process.ts";
 import {
@@ -10,7 +9,8 @@ import {
   participants,
   waitFor,
 } from "../helpers/wait.ts";
-import type { Pages, Release } from "./image.ts";
+import { Computer } from "./computer.ts";
+import type { Pages } from "./image.ts";
 import type { Packages } from "./packages.ts";
 
 /** What only some boards have. A check names what it needs. */
@@ -36,14 +36,17 @@ export type Port = 22 | 80 | 5000;
 /** The ports of this machine that lead to them. */
 export type Ports = Record<Port, number>;
 
-/** A kind of board. */
-export interface BoardKind {
-  readonly release: Release;
+/** What the checks know of a board. */
+export interface Traits {
   readonly processor: Processor;
   /** The size of its memory pages, in KB. */
   readonly pages: Pages;
   /** What it has that others lack, or as much of it as is checked on it. */
   readonly has: readonly Need[];
+}
+
+/** A kind of board that this machine makes. */
+export interface BoardKind extends Traits {
   /** Boots one whose ports lead to its own, and which accepts an ssh key. */
   boot(ports: Ports, key: string, folder: string): Promise<Machine>;
 }
@@ -85,31 +88,44 @@ const JOURNAL_TIMEOUT_MS = 30_000;
 export class Board implements AsyncDisposable, Participant {
   /** If it is switched off, its machine says so. */
   readonly failure = undefined;
-  readonly #computer: Folder;
-  readonly #ports: Record<Port, ReservedPort>;
   /** The ssh connection that all commands share, since opening one is slow. */
   #connection: Process | undefined;
+  #interruption: string | undefined;
 
-  private constructor(
-    readonly kind: BoardKind,
+  /**
+   * @param kind What the checks know of it.
+   * @param machine What is disposed of with it.
+   * @param packages The packages that its operator has in `dist`.
+   * @param computer The computer of its operator, which leads to it.
+   * @param ports The ports of this machine that lead to those of the board.
+   */
+  constructor(
+    readonly kind: Traits,
     readonly machine: Machine,
     readonly packages: Packages,
-    computer: Folder,
-    ports: Record<Port, ReservedPort>,
-  ) {
-    this.#computer = computer;
-    this.#ports = ports;
-  }
+    readonly computer: Computer,
+    readonly ports: Partial<Record<Port, ReservedPort>>,
+  ) {}
 
   /** Boots a board, and waits until it is up. Its operator has packages in `dist`. */
   static async boot(kind: BoardKind, packages: Packages): Promise<Board> {
     await using stack = new AsyncDisposableStack();
     const reserve = () => stack.use(new ReservedPort());
     const ports = { 22: reserve(), 80: reserve(), 5000: reserve() };
-    const computer = stack.use(await createComputer(ports[22].number));
+    const computer = stack.use(await Computer.create());
     const { path } = computer;
     await Deno.symlink(packages.folder, `${path}/dist`);
-    const key = (await Deno.readTextFile(`${path}/key.pub`)).split(" ")[1]!;
+    const key = await createKey(`${path}/key`);
+    const options = [
+      "HostName=127.0.0.1",
+      `Port=${ports[22]}`,
+      "User=pi",
+      `IdentityFile=${path}/key`,
+      "StrictHostKeyChecking=no",
+      "UserKnownHostsFile=/dev/null",
+      "LogLevel=ERROR",
+    ];
+    await computer.lead({ destination: "BOARD", options });
     const outer = {
       22: ports[22].number,
       80: ports[80].number,
@@ -125,19 +141,29 @@ export class Board implements AsyncDisposable, Participant {
 
   /** The folder on the operator's computer in which commands run. */
   get folder(): string {
-    return this.#computer.path;
+    return this.computer.path;
   }
 
   /** The port of this machine that leads to a port of the board. */
   port(inner: Port): number {
-    return this.#ports[inner].number;
+    return this.ports[inner]!.number;
   }
 
-  /** Replaces the names of ARM in a command by those of the board's processor. */
+  /** Replaces `BOARD` in a command, and the names of ARM by those of its processor. */
   adapt(command: string): string {
     const { processor } = this.kind;
-    return command.replaceAll("arm64", ARCHITECTURES[processor])
+    return this.computer.adapt(command)
+      .replaceAll("arm64", ARCHITECTURES[processor])
       .replaceAll("aarch64", processor);
+  }
+
+  /** Makes all later commands, requests and waits fail with a reason. */
+  interrupt(reason: string): void {
+    this.#interruption = reason;
+  }
+
+  #throwIfInterrupted(): void {
+    if (this.#interruption) throw new Error(this.#interruption);
   }
 
   /** Waits until it accepts ssh and has started all units. */
@@ -158,23 +184,27 @@ export class Board implements AsyncDisposable, Participant {
     }
     const env = this.environment;
     this.#connection = new Process("ssh", ["-M", "-N", "BOARD"], { env });
-    const socket = `${this.folder}/ssh.socket`;
+    const { socket } = this.computer;
     const exists = () => Deno.stat(socket).then(() => true, () => false);
     await this.waitFor(`ssh to open ${socket}`, exists);
   }
 
   /** The environment in which `ssh BOARD` leads to this board. */
   get environment(): Record<string, string> {
-    const path = Deno.env.get("PATH");
-    return { PATH: `${this.folder}/bin:${path}`, TERM: "dumb" };
+    return this.computer.environment;
   }
 
   /** Runs a command on the operator's computer. Throws if it fails. */
   async runOnOperator(command: string): Promise<string> {
+    return stdoutOrThrow(command, await this.attemptOnOperator(command));
+  }
+
+  /** Runs a command on the operator's computer. */
+  async attemptOnOperator(command: string): Promise<Output> {
+    this.#throwIfInterrupted();
     const options = { cwd: this.folder, env: this.environment };
     const args = ["-ec", this.adapt(command)];
-    const result = await output("bash", args, options, COMMAND_TIMEOUT_MS);
-    return stdoutOrThrow(command, result);
+    return await output("bash", args, options, COMMAND_TIMEOUT_MS);
   }
 
   /** Runs a command on the board. Throws if it fails. */
@@ -199,8 +229,9 @@ export class Board implements AsyncDisposable, Participant {
     command: string,
     { flags = [] as string[], limit = COMMAND_TIMEOUT_MS } = {},
   ): Promise<Output> {
+    this.#throwIfInterrupted();
     const env = this.environment;
-    const args = [...flags, "BOARD", command];
+    const args = [...flags, this.computer.destination, command];
     return await output("ssh", args, { env }, limit);
   }
 
@@ -232,7 +263,7 @@ export class Board implements AsyncDisposable, Participant {
     await this.#connection?.[Symbol.asyncDispose]();
     this.#connection = undefined;
     // A killed ssh leaves its socket, with which no other one could share a connection
-    await Deno.remove(`${this.folder}/ssh.socket`).catch(() => {});
+    await Deno.remove(this.computer.socket).catch(() => {});
     await this.machine.cutPower!();
   }
 
@@ -242,6 +273,7 @@ export class Board implements AsyncDisposable, Participant {
 
   /** Returns the status and the body of the answer, or "no answer". */
   async answer(port: Port = 5000): Promise<string> {
+    this.#throwIfInterrupted();
     const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
     const url = `http://127.0.0.1:${this.port(port)}/datasensor`;
     try {
@@ -308,8 +340,8 @@ journalctl ${units} --no-hostname -q -n 500 | grep -v "GET /datasensor" | tail -
     participants.delete(this);
     await this.#connection?.[Symbol.asyncDispose]();
     await this.machine[Symbol.asyncDispose]();
-    this.#computer.remove();
-    for (const port of Object.values(this.#ports)) port[Symbol.dispose]();
+    this.computer[Symbol.dispose]();
+    for (const port of Object.values(this.ports)) port[Symbol.dispose]();
   }
 }
 
@@ -322,32 +354,8 @@ function stdoutOrThrow(
   throw new Error(`${command}\nfailed with ${code}: ${stdout}${stderr}`);
 }
 
-/** Creates a folder with a key, and with an ssh and scp that know `BOARD`. */
-async function createComputer(port: number): Promise<Folder> {
-  const folder = await Folder.create();
-  const { path } = folder;
-  const options = [
-    "HostName 127.0.0.1",
-    `Port ${port}`,
-    "User pi",
-    `IdentityFile ${path}/key`,
-    `ControlPath ${path}/ssh.socket`,
-    "ConnectTimeout 10",
-    "StrictHostKeyChecking no",
-    "UserKnownHostsFile /dev/null",
-    "LogLevel ERROR",
-  ];
-  await Deno.writeTextFile(
-    `${path}/config`,
-    `Host BOARD\n${options.join("\n")}`,
-  );
-  await Deno.mkdir(`${path}/bin`);
-  for (const name of ["ssh", "scp"]) {
-    const { stdout } = await output("which", [name]);
-    const script = `#!/bin/sh\nexec ${stdout.trim()} -F ${path}/config "$@"\n`;
-    await Deno.writeTextFile(`${path}/bin/${name}`, script, { mode: 0o755 });
-  }
-  const args = ["-q", "-t", "ed25519", "-N", "", "-f", `${path}/key`];
-  await output("ssh-keygen", args);
-  return folder;
+/** Creates an ssh key, and returns its public part. */
+async function createKey(path: string): Promise<string> {
+  await output("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", path]);
+  return (await Deno.readTextFile(`${path}.pub`)).split(" ")[1]!;
 }

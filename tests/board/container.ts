@@ -60,7 +60,6 @@ class Container implements Machine {
 /** Returns the kind of board that is a container with a release of Debian. */
 export function container(release: Release): BoardKind {
   return {
-    release,
     processor: Deno.build.arch as Processor,
     pages: 4,
     has: [],

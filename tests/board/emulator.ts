@@ -87,9 +87,8 @@ class Emulator implements Machine {
 
 /** Returns the kind of board that is an emulated ARM machine. */
 export function emulator(model: Model): BoardKind {
-  const { release, pages, has } = model;
+  const { pages, has } = model;
   return {
-    release,
     processor: "aarch64",
     pages,
     has: ["an ARM processor", ...has],
