@@ -1,11 +1,13 @@
 // deno-lint-ignore-file no-console -- it prints to the console by design
 
-// Warns if Deno is too old, and makes the `@std` packages available: unless they are
-// cached, it downloads them from jsr.io or, if that cannot be reached, prints the
-// flags that make Deno take them from npm and `.tools/std`.
+// Warns if Deno is too old, and prints the Deno flags with which it has the `@std`
+// packages. Those of JSR need none. Where jsr.io cannot be reached, substitutes from
+// npm and `.tools/std` replace them. The first start downloads one or the other; later
+// ones use what is cached, and do not need the network.
 //
 // It does not verify the packages. Deno does so when it downloads one, and fails if it
-// is missing or was modified, but it trusts npm's files once they are cached.
+// is missing or was modified. It also ends this program if one of JSR was modified in
+// the cache, but it trusts npm's files once they are cached.
 //
 // Its task passes the oldest supported Deno, which saves the permission to read it, and
 // sets DENO_NO_UPDATE_CHECK, since Deno would otherwise contact another host if this
@@ -13,9 +15,14 @@
 
 import { isOlder } from "./oldest_deno.ts";
 
-/** The flags that make Deno take the packages from npm and `.tools/std`. */
-const FALLBACK_FLAGS =
-  "--import-map=.tools/std/import_map.json --lock=.tools/std/deno.lock";
+/** The module that imports the packages. */
+const PACKAGES = ".tools/std/packages.ts";
+
+/** The flags with which Deno uses the substitutes. */
+const SUBSTITUTES = [
+  "--import-map=.tools/std/import_map.json",
+  "--lock=.tools/std/deno.lock",
+];
 
 /** How long to wait for an answer of jsr.io. */
 const TIMEOUT_MS = 5000;
@@ -27,23 +34,33 @@ if (isOlder(deno, oldest)) {
     `Deno ${deno} is too old: the service may not survive a flood of connections. Use Deno ${oldest} or newer`,
   );
 }
-// --cached-only keeps it offline
-const cached = import("./std/packages.ts").then(() => true, () => false);
-if (await cached) Deno.exit();
-console.error("Looking for the @std packages on jsr.io");
-if (await isReachable(Deno.env.get("JSR_URL") || "https://jsr.io")) {
-  await download(); // errors are left to the command that needs the packages
-} else {
+console.log(...await resolve());
+
+/** Returns the flags, after it has downloaded the packages if none are cached. */
+async function resolve(): Promise<string[]> {
+  // The task's --cached-only keeps it offline
+  const cached = import("./std/packages.ts").then(() => true, () => false);
+  if (await cached) return [];
+  const { success } = await runDeno("run", "--cached-only", ...SUBSTITUTES);
+  if (success) return SUBSTITUTES;
+  console.error("Looking for the @std packages on jsr.io");
+  if (await isReachable(Deno.env.get("JSR_URL") || "https://jsr.io")) {
+    await runDeno("cache"); // errors are left to the command that needs the packages
+    return [];
+  }
   console.error(
-    "jsr.io cannot be reached: using substitutes for @std from npm and .tools/std",
+    `jsr.io cannot be reached: using substitutes for @std from npm and .tools/std
+Once it can be reached, \`deno cache ${PACKAGES}\` replaces them`,
   );
-  const error = await download(...FALLBACK_FLAGS.split(" "));
-  if (error) {
-    const needs = "The first start needs jsr.io or npm, to download packages:";
-    console.error(needs, error);
-    // An exit code would not end the task: its shell ignores that of a command in $(…)
-    console.log("--preload=./.tools/std/unavailable.ts");
-  } else console.log(FALLBACK_FLAGS);
+  // --reload replaces files that are damaged
+  const download = await runDeno("cache", "--reload", ...SUBSTITUTES);
+  if (download.success) return SUBSTITUTES;
+  const reason = download.stderr.match(/(?<= 0: ).*/)?.[0] ?? download.stderr;
+  console.error(
+    `The first start needs jsr.io or npm, to download packages: ${reason}`,
+  );
+  // An exit code would not end the task: its shell ignores that of a command in $(…)
+  return ["--preload=./.tools/std/unavailable.ts"];
 }
 
 /**
@@ -63,13 +80,10 @@ async function isReachable(registry: string): Promise<boolean> {
   }
 }
 
-/** Downloads the packages, and returns the reason if that fails. */
-async function download(...flags: string[]): Promise<string | undefined> {
-  const packages = `${import.meta.dirname}/std/packages.ts`;
-  const args = ["cache", "--quiet", ...flags, packages];
+/** Runs or caches the module that imports the packages. */
+async function runDeno(subcommand: "cache" | "run", ...flags: string[]) {
+  const args = [subcommand, "--quiet", ...flags, PACKAGES];
   const command = new Deno.Command(Deno.execPath(), { args });
   const { success, stderr } = await command.output();
-  if (success) return undefined;
-  const text = new TextDecoder().decode(stderr);
-  return text.match(/(?<= 0: ).*/)?.[0] ?? text; // the first of its causes
+  return { success, stderr: new TextDecoder().decode(stderr) };
 }

@@ -1,7 +1,8 @@
-// Where the @std packages come from on each kind of network. .ci/run runs the service
-// and its tests with the real ones.
+// Where the @std packages come from on each kind of network, at the first start and
+// later. .ci/run runs the service and its tests with the real ones.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { readdir } from "node:fs/promises";
 import { Folder } from "../helpers/files.ts";
 import { needs } from "../helpers/needs.ts";
 import { ReservedPort } from "../helpers/ports.ts";
@@ -9,80 +10,218 @@ import { output, PROXIES } from "../helpers/process.ts";
 
 const NOTICE = "Looking for the @std packages on jsr.io\n";
 const FALLBACK =
-  "jsr.io cannot be reached: using substitutes for @std from npm and .tools/std\n";
+  "jsr.io cannot be reached: using substitutes for @std from npm and .tools/std\n" +
+  "Once it can be reached, `deno cache .tools/std/packages.ts` replaces them\n";
 
-/** Serves on loopback. */
-function serve(answer: (path: string) => Response) {
-  const options = { hostname: "127.0.0.1", port: 0, onListen() {} };
-  return Deno.serve(options, ({ url }) => answer(new URL(url).pathname));
-}
+/** The flags with which Deno uses the substitutes. */
+const SUBSTITUTES = [
+  "--import-map=.tools/std/import_map.json",
+  "--lock=.tools/std/deno.lock",
+];
 
-const locate = (port: number) => `http://127.0.0.1:${port}/`;
+const CACHE = ["cache", "--quiet", ".tools/std/packages.ts"];
+const CACHE_SUBSTITUTES = [...CACHE, ...SUBSTITUTES];
+const PRINT_FLAGS = ["task", "-q", "_std_flags"];
+const START = ["task", "-q", "start", "--version"];
 
-// With the fallback's lock, Deno verifies its package. Without, it also caches the
-// package's metadata, which it would otherwise request in every test
-const warmUps = [];
-for (const flag of ["--lock=.tools/std/deno.lock", "--no-lock"]) {
-  const map = "--import-map=.tools/std/import_map.json";
-  const args = ["cache", "--quiet", map, flag, "main.ts"];
-  warmUps.push(await output(Deno.execPath(), args, { env: PROXIES }));
-}
-const missingFallback = warmUps.every(({ code }) => code === 0)
-  ? undefined
-  : "connect to npm once: the fallback's package is not cached";
+/** A server on loopback. */
+class Server implements AsyncDisposable {
+  /** How many requests it has received. */
+  requests = 0;
+  readonly url: string;
+  readonly #server: Deno.HttpServer<Deno.NetAddr>;
 
-/**
- * Starts a copy of the project, whose cache holds npm's packages only or, with another
- * registry of npm, nothing. No other host may be contacted.
- */
-async function start(JSR_URL: string, NPM_CONFIG_REGISTRY = "") {
-  using project = await Folder.ofProject();
-  using cache = await Folder.create();
-  if (!NPM_CONFIG_REGISTRY) {
-    using user = await Folder.ofCache();
-    const npm = await Deno.realPath(`${user.path}/npm`);
-    await Deno.symlink(npm, `${cache.path}/npm`);
+  constructor(answer: (path: string) => Response) {
+    const options = { hostname: "127.0.0.1", port: 0, onListen() {} };
+    this.#server = Deno.serve(options, ({ url }) => {
+      this.requests++;
+      return answer(new URL(url).pathname);
+    });
+    this.url = `http://127.0.0.1:${this.#server.addr.port}/`;
   }
-  let others = 0;
-  await using proxy = serve(() =>
-    new Response(null, { status: 400 + others++ })
-  );
-  const url = locate(proxy.addr.port);
-  const env: Record<string, string> = {
-    DENO_DIR: cache.path,
-    JSR_URL,
-    NPM_CONFIG_REGISTRY,
-    HTTP_PROXY: url,
-    HTTPS_PROXY: url,
-    NO_PROXY: "127.0.0.1",
-  };
-  const task = [Deno.execPath(), "task", "-q", "start", "--version"];
-  // Deno would look for updates
-  const args = ["-u", "DENO_NO_UPDATE_CHECK", ...task];
-  const options = { cwd: project.path, env, killGroup: true };
-  const result = await output("env", args, options);
-  assertEquals(others, 0, "Another host was contacted");
-  return result;
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.shutdown();
+  }
 }
+
+const notFound = () => new Response(null, { status: 404 });
+
+/** A copy of the project, and a cache of Deno, which is empty at first. */
+class Machine implements Disposable {
+  private constructor(readonly project: Folder, readonly cache: Folder) {}
+
+  static async create(): Promise<Machine> {
+    return new Machine(await Folder.ofProject(), await Folder.create());
+  }
+
+  /** Runs Deno, which reaches npm. */
+  async run(args: string[], env: Record<string, string>) {
+    const DENO_DIR = this.cache.path;
+    const options = {
+      cwd: this.project.path,
+      env: { ...PROXIES, NO_PROXY: "127.0.0.1", DENO_DIR, ...env },
+      killGroup: true,
+    };
+    // Deno would look for updates
+    const command = ["-u", "DENO_NO_UPDATE_CHECK", Deno.execPath(), ...args];
+    return await output("env", command, options);
+  }
+
+  /** Runs Deno, and asserts that it contacts no host but loopback. */
+  async runAlone(args: string[], env: Record<string, string>) {
+    await using proxy = new Server(notFound);
+    const proxies = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url };
+    const result = await this.run(args, { ...env, ...proxies });
+    assertEquals(proxy.requests, 0, "Another host was contacted");
+    return result;
+  }
+
+  [Symbol.dispose](): void {
+    this.project.remove();
+    this.cache.remove();
+  }
+}
+
+/** Packages with just enough for the service to start, by name and version. */
+const PACKAGES: Record<string, Record<string, string>> = {
+  "assert/1.0.19": { ".": "export {};" },
+  "http/1.1.0": { "./status": "export const STATUS_TEXT = {};" },
+  "log/0.224.14": {
+    "./base-handler": "export class BaseHandler {}",
+    "./logger": "export class Logger {}",
+  },
+};
+
+/** Returns the files of a registry with these packages, by path. */
+async function createRegistry(): Promise<Map<string, string>> {
+  const files = new Map<string, string>();
+  for (const [release, modules] of Object.entries(PACKAGES)) {
+    const [name, version] = release.split("/");
+    const exports: Record<string, string> = {};
+    const manifest: Record<string, { size: number; checksum: string }> = {};
+    for (const [entry, code] of Object.entries(modules)) {
+      const file = `${entry}/mod.ts`;
+      exports[entry] = file;
+      const bytes = new TextEncoder().encode(code);
+      const digest = await crypto.subtle.digest("SHA-256", bytes);
+      const checksum = `sha256-${new Uint8Array(digest).toHex()}`;
+      manifest[file.slice(1)] = { size: bytes.length, checksum };
+      files.set(`/@std/${release}${file.slice(1)}`, code);
+    }
+    const versions = { [version!]: {} };
+    const meta = { exports, manifest };
+    files.set(`/@std/${name}/meta.json`, JSON.stringify({ versions }));
+    files.set(`/@std/${release}_meta.json`, JSON.stringify(meta));
+  }
+  return files;
+}
+
+const REGISTRY = await createRegistry();
+
+/** Answers as JSR does, but with those packages. */
+function answerAsJsr(path: string): Response {
+  const text = REGISTRY.get(path);
+  return text === undefined ? notFound() : new Response(text);
+}
+
+/** Makes a machine's lock file one for the packages of a registry. */
+async function lock(machine: Machine, JSR_URL: string): Promise<void> {
+  using cache = await Folder.create();
+  await Deno.remove(`${machine.project.path}/deno.lock`);
+  const env = { JSR_URL, DENO_DIR: cache.path };
+  const args = [...CACHE, "--frozen=false"];
+  const { code, stderr } = await machine.runAlone(args, env);
+  assertEquals(code, 0, stderr);
+}
+
+/** Tells what is missing to download the substitutes. */
+async function missingNpm(): Promise<string | undefined> {
+  using machine = await Machine.create();
+  const { code } = await machine.run(CACHE_SUBSTITUTES, {});
+  return code === 0 ? undefined : "connect to npm";
+}
+
+const withNpm = needs({ missing: [await missingNpm()] });
 
 for (const isSilent of [false, true]) {
   const what = isSilent ? "stays silent" : "refuses the connection";
   Deno.test(
-    `the fallback is used if jsr.io ${what}`,
-    needs({ missing: [missingFallback] }),
+    `if JSR ${what}, the first start downloads substitutes, and the next one needs no network`,
+    withNpm,
     async () => {
-      using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-      using nobody = new ReservedPort();
-      const port = isSilent ? silent.addr.port : nobody.number;
-      const { code, stderr } = await start(locate(port));
-      assertEquals([code, stderr], [0, NOTICE + FALLBACK]);
+      using machine = await Machine.create();
+      {
+        using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+        using nobody = new ReservedPort();
+        const port = isSilent ? silent.addr.port : nobody.number;
+        const env = { JSR_URL: `http://127.0.0.1:${port}/` };
+        const { code, stderr } = await machine.run(START, env);
+        assertEquals([code, stderr], [0, NOTICE + FALLBACK]);
+      }
+      await using jsr = new Server(notFound);
+      const env = { JSR_URL: jsr.url };
+      const { code, stderr } = await machine.runAlone(START, env);
+      assertEquals([code, stderr, jsr.requests], [0, "", 0]);
     },
   );
 }
 
+Deno.test("the first start downloads JSR's packages, and the next one needs no network", async () => {
+  await using jsr = new Server(answerAsJsr);
+  const env = { JSR_URL: jsr.url };
+  using machine = await Machine.create();
+  await lock(machine, jsr.url);
+  const first = await machine.runAlone(START, env);
+  assertEquals([first.code, first.stderr], [0, NOTICE]);
+  const { requests } = jsr;
+  const next = await machine.runAlone(START, env);
+  assertEquals([next.code, next.stderr, jsr.requests], [0, "", requests]);
+});
+
+Deno.test(
+  "JSR's packages replace the substitutes once they are cached, and a modified one is an error",
+  withNpm,
+  async () => {
+    await using jsr = new Server(answerAsJsr);
+    const env = { JSR_URL: jsr.url };
+    using machine = await Machine.create();
+    await lock(machine, jsr.url);
+    await machine.run(CACHE_SUBSTITUTES, env);
+    const before = await machine.runAlone(PRINT_FLAGS, env);
+    assertEquals(before.stdout, `${SUBSTITUTES.join(" ")}\n`);
+    await machine.runAlone(CACHE, env);
+    const after = await machine.runAlone(PRINT_FLAGS, env);
+    assertEquals(after.stdout, "\n");
+    const folder = `${machine.cache.path}/remote`;
+    for (const name of await readdir(folder, { recursive: true })) {
+      const path = `${folder}/${name}`;
+      if ((await Deno.stat(path)).isDirectory) continue;
+      const text = await Deno.readTextFile(path);
+      await Deno.writeTextFile(path, text.replace("export", "export  "));
+    }
+    const { code, stderr } = await machine.runAlone(START, env);
+    assert(code !== 0);
+    assertMatch(stderr, /Integrity check failed/);
+  },
+);
+
+Deno.test("a damaged substitute is downloaded again", withNpm, async () => {
+  using machine = await Machine.create();
+  await machine.run(CACHE_SUBSTITUTES, {});
+  const folder = `${machine.cache.path}/npm`;
+  const names = await readdir(folder, { recursive: true });
+  const damaged = names.find((name) => name.endsWith("/http/status.js"));
+  await Deno.remove(`${folder}/${damaged}`);
+  using nobody = new ReservedPort();
+  const env = { JSR_URL: `http://127.0.0.1:${nobody}/` };
+  const { code, stderr } = await machine.run(START, env);
+  assertEquals([code, stderr], [0, NOTICE + FALLBACK]);
+});
+
 /** What a registry answers that can be reached. */
 const FORGERIES = {
-  "a missing package": () => new Response(null, { status: 404 }),
+  "a missing package": notFound,
   "a modified package": (path: string) => {
     const meta = { exports: { "./status": "./mod.ts" }, manifest: {} };
     const versions = { "1.0.19": {}, "1.1.0": {}, "0.224.14": {} };
@@ -92,24 +231,28 @@ const FORGERIES = {
 
 for (const [what, answer] of Object.entries(FORGERIES)) {
   Deno.test(`${what} is an error`, async () => {
-    await using registry = serve(answer);
-    const { code, stderr } = await start(locate(registry.addr.port));
+    await using jsr = new Server(answer);
+    using machine = await Machine.create();
+    const env = { JSR_URL: jsr.url };
+    const { code, stderr } = await machine.runAlone(START, env);
     assert(code !== 0 && !stderr.includes(FALLBACK), stderr);
     assertMatch(stderr, /@std\/(http|log)/);
   });
 }
 
-Deno.test("a first start without any network ends with a sentence, as does one with a modified package of the fallback", async () => {
+Deno.test("a first start without any network ends with a sentence, as does one with a modified substitute", async () => {
   using nobody = new ReservedPort();
-  const nowhere = locate(nobody.number);
-  await using npm = serve(() => new Response("wrong"));
+  const JSR_URL = `http://127.0.0.1:${nobody}/`;
+  await using npm = new Server(() => new Response("wrong"));
   for (
-    const [registry, reason] of [
-      [nowhere, "error sending request"],
-      [locate(npm.addr.port), "checksum"],
+    const [NPM_CONFIG_REGISTRY, reason] of [
+      [JSR_URL, "error sending request"],
+      [npm.url, "checksum"],
     ] as const
   ) {
-    const { code, stdout, stderr } = await start(nowhere, registry);
+    using machine = await Machine.create();
+    const env = { JSR_URL, NPM_CONFIG_REGISTRY };
+    const { code, stdout, stderr } = await machine.runAlone(START, env);
     assertEquals([code, stdout], [1, ""]);
     const last = stderr.trim().split("\n").at(-1)!;
     assertMatch(last, /^The first start needs jsr.io or npm, to download/);
