@@ -175,12 +175,6 @@ sudo systemctl restart datasensor || true`,
     after: "echo FLAGS=--cors | sudo tee -a /etc/default/datasensor",
     says: "The settings have changed since the service was started",
   },
-  {
-    name: "all is well",
-    settings: [FLAGS, SENSOR],
-    says: /^All is well: the reading is [0-3] s old$/,
-    shows: /^Answer: {2}200 21\.5$/m,
-  },
 ];
 
 /** Returns what the command prints. */

@@ -24,9 +24,9 @@ const CHAPTERS = {
 /** The chapters that emulated boards follow, in order. */
 const ON_EMULATORS = [
   SERVICE,
-  SENSOR,
   EXECUTABLE,
   ATTACKS,
+  SENSOR,
   UPDATES,
   FAILURES,
   REMOVAL,

@@ -13,7 +13,6 @@ import {
   edit,
   journal,
   property,
-  restoreSettings,
   revert,
   uncomment,
   waitForLongRun,
@@ -407,7 +406,6 @@ sudo chmod 660 /run/device-${group}; sudo chgrp ${group} /run/device-${group}`);
 
   {
     name: "the guide's sensor runs, and systemctl status shows both units",
-    isOnTheWay: true,
     async run(board) {
       await writeFile(board, "my-sensor", SENSOR_SCRIPT);
       await board.run(INSTALL_SCRIPT);
@@ -624,16 +622,6 @@ sudo chmod 660 /run/device-${group}; sudo chgrp ${group} /run/device-${group}`);
       await write(board, "21.5");
       await board.run("sudo systemctl start datasensor");
       await board.waitForAnswer("200 1");
-    },
-  },
-
-  {
-    name: "without SENSOR, the fixed text is served again",
-    isOnTheWay: true,
-    async run(board) {
-      await restoreSettings(board);
-      await board.waitForAnswer('200 "Sensor data"');
-      await waitForState(board, "active", "inactive");
     },
   },
 ];

@@ -23,6 +23,7 @@ import {
   waitForLongRun,
   write,
 } from "./operations.ts";
+import { section } from "./session.ts";
 
 /** A command that asks over IPv6. */
 const ASK_IPV6 = "curl -sS http://[::1]:5000/datasensor";
@@ -31,10 +32,6 @@ const ASK_IPV6 = "curl -sS http://[::1]:5000/datasensor";
 const FLAGS = guide.block("FLAGS=--host :: --message");
 
 /** Other commands and settings of the README and the guide. */
-const INSTALL = [
-  readme.line("scp dist/datasensor_"),
-  readme.line("BOARD sudo apt install"),
-];
 const START_BY_HAND = readme.line("ulimit -n");
 const SHOW_STATUS = guide.line("systemctl status");
 const SHOW_MEMORY = guide.block("-p MemoryCurrent");
@@ -51,20 +48,22 @@ function countRequests(lines: string[]): number {
   return lines.filter((line) => parseAccessLine(line)).length;
 }
 
-/** The check of the guide's section "Install it", which comes first. */
+/** Installs the package, and keeps what later checks restore. */
 export const INSTALLATION: Check[] = [
   {
-    name: "the README's commands install the package, and the service answers",
+    name: "the board lacks a group, which only some systems have",
     isOnTheWay: true,
     async run(board) {
-      await board.run("sudo groupdel plugdev"); // other systems do not have it
-      for (const command of INSTALL) await board.runOnOperator(command);
-      await board.waitForAnswer('200 "Sensor data"');
-      for (const unit of ["datasensor", "datasensor-sensor"]) {
-        assertEquals(await property(board, "UnitFileState", unit), "enabled");
-      }
-      await keepSettings(board);
+      await board.run("sudo groupdel plugdev");
     },
+  },
+
+  section("Install"),
+
+  {
+    name: "the settings are kept as they are installed",
+    isOnTheWay: true,
+    run: keepSettings,
   },
 ];
 

@@ -11,14 +11,12 @@ import {
   waitForState,
   write,
 } from "./operations.ts";
+import { section } from "./session.ts";
 
 /** The guide's commands. */
 const INSTALL_ON_MANY = guide.block("--allow-downgrades");
 const COPY_SETTINGS = guide.block("cp settings").split("\n");
 const PURGE = guide.line("apt-get purge");
-const [REMOVE_DROP_INS] = guide.match(
-  /sudo systemctl revert datasensor datasensor-sensor/,
-);
 const INSTALL_WITHOUT_APT = guide.block("--fsys-tarfile");
 const EXCLUDE_SETTINGS = guide.match(/(?<=`)--exclude [^`]+/)[0];
 
@@ -67,15 +65,9 @@ const SETTINGS = [
  * one leaves.
  */
 export const UPDATES: Check[] = [
-  {
-    name: "the command that `deno task package` prints updates the service",
-    isOnTheWay: true,
-    async run(board) {
-      const { newer } = board.packages;
-      await board.runOnOperator(installCommand(newer));
-      await assertInstalled(board, newer);
-    },
-  },
+  section("Set a sensor"),
+
+  section("Update"),
 
   {
     name:
@@ -160,13 +152,12 @@ export const REMOVAL: Check[] = [
     },
   },
 
+  section("Remove"),
+
   {
     name: "a purge leaves nothing",
     isOnTheWay: true,
     async run(board) {
-      await board.run(REMOVE_DROP_INS!);
-      await board.run(PURGE.replace("purge", "purge -y"));
-      assertEquals(await board.answer(), "no answer");
       // Not the operator's files: downloads and the guide's port setting. Nor
       // systemd's folders, which it cannot remove while the root is read-only
       const find = "sudo find / -xdev -name '*datasensor*' ! -path '/home/*' " +

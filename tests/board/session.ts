@@ -1,0 +1,145 @@
+// Follows the user's way, which session.md shows as a session.
+
+import { assertEquals } from "@std/assert";
+import { consumersGuide, guide, readme } from "../helpers/guide.ts";
+import type { Output } from "../helpers/process.ts";
+import type { Board } from "./board.ts";
+import type { Check } from "./operations.ts";
+
+/** What is typed at a prompt, and what is answered. */
+interface Step {
+  readonly prompt: "pc" | "board";
+  readonly command: string;
+  readonly answer: string;
+}
+
+/** What differs each time, and what the session writes instead. */
+const MASKS: [pattern: RegExp, name: string][] = [
+  [/\b\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT\b/g, "TIME"],
+  [/\b[\d.]+(?= s old)/g, "AGE"],
+  [/(?<=^content-length: )\d+/gm, "LENGTH"],
+  [/(?<=\(Deno )[\d.]+/g, "VERSION"],
+];
+
+/** What stands for any lines of an answer. */
+const ANY_LINES = "...";
+
+/** A prompt with a command, and the lines up to the next prompt. */
+const STEP = /^(pc|board)\$ (.*)\n((?:(?!(?:pc|board)\$ ).*\n)*)/gm;
+
+const TEXT = Deno.readTextFileSync(new URL("session.md", import.meta.url));
+
+/** What the session has from the README and the guides. */
+const DOCUMENTED = [
+  readme.line("scp dist/datasensor_"),
+  readme.line("BOARD sudo apt install"),
+  readme.block("FLAGS=--stdin").split("\n")[0]!,
+  readme.match(/sudo systemctl restart datasensor/)[0],
+  consumersGuide.line("curl -fsS"),
+  guide.line("sudo datasensor-doctor"),
+  guide.match(/-o DPkg::Options::=--force-confold/)[0],
+  guide.match(/sudo systemctl revert datasensor datasensor-sensor/)[0],
+  guide.line("apt-get purge"),
+];
+
+for (const text of DOCUMENTED) {
+  if (!TEXT.includes(text)) throw new Error(`session.md lacks "${text}"`);
+}
+
+/** The checks that follow the session, one for each of its sections, in order. */
+export const SESSION: Check[] = TEXT.split(/^## /m).slice(1).map(parseSection);
+
+/** Returns the check that follows a section of the session. */
+export function section(title: string): Check {
+  const name = nameOf(title);
+  const check = SESSION.find((check) => check.name === name);
+  if (!check) throw new Error(`session.md has no section "${title}"`);
+  return check;
+}
+
+function nameOf(title: string): string {
+  return `session.md: ${title}`;
+}
+
+function parseSection(text: string): Check {
+  const [title] = text.split("\n") as [string];
+  const blocks = text.matchAll(/^```console\n(.*?)^```$/gms);
+  const steps = [...blocks].flatMap(([, block]) => parseSteps(block!));
+  return {
+    name: nameOf(title),
+    isOnTheWay: true,
+    async run(board) {
+      for (const step of steps) await follow(board, step);
+    },
+  };
+}
+
+function parseSteps(block: string): Step[] {
+  return Array.from(block.matchAll(STEP), ([, prompt, command, answer]) => ({
+    prompt: prompt as Step["prompt"],
+    command: command!,
+    answer: answer!.trimEnd(),
+  }));
+}
+
+/** Follows a step. Throws with the lines that differ from what is written. */
+async function follow(board: Board, step: Step): Promise<void> {
+  const { prompt, command, answer } = adapt(board, step);
+  let shown = "";
+  const ask = async () => {
+    const output = await type(board, prompt, command);
+    return shown = mask(show(output), answer);
+  };
+  const isAsWritten = (shown: string) => shown === answer;
+  let problem: string | undefined;
+  if (command.startsWith("curl ")) {
+    await board.waitFor("this answer", ask, isAsWritten)
+      .catch((error) => problem = error.message);
+  } else {
+    await ask();
+  }
+  const typed = `${prompt}$ ${step.command}\n`;
+  assertEquals(typed + shown, typed + answer, problem);
+}
+
+/** Returns a step with the names that the board's own packages and version have. */
+function adapt(board: Board, { prompt, command, answer }: Step): Step {
+  const [, newer] = board.packages.newer.split("_") as [string, string];
+  const url = `http://127.0.0.1:${board.port(5000)}`;
+  return {
+    prompt,
+    command: command.replace("NEWER", newer)
+      .replace("http://BOARD:5000", url),
+    answer: board.adapt(answer.replace("NEWER", newer)),
+  };
+}
+
+async function type(
+  board: Board,
+  prompt: Step["prompt"],
+  command: string,
+): Promise<Output> {
+  return prompt === "pc"
+    ? await board.attemptOnOperator(command)
+    : await board.attempt(command);
+}
+
+/** Returns what a terminal shows of a command, without warnings unless it fails. */
+function show({ code, stdout, stderr }: Output): string {
+  const failure = code === 0 ? "" : `${stderr}It failed with ${code}\n`;
+  return (stdout + failure).replaceAll("\r\n", "\n").trimEnd();
+}
+
+/** Replaces what may differ from the answer that is written. */
+function mask(shown: string, answer: string): string {
+  let masked = shown;
+  for (const [pattern, name] of MASKS) masked = masked.replace(pattern, name);
+  const lines = masked.split("\n");
+  const written = answer.split("\n");
+  const index = written.indexOf(ANY_LINES);
+  if (index >= 0) {
+    const count = lines.length - (written.length - 1);
+    lines.splice(index, count, ANY_LINES);
+  }
+  return lines.join("\n");
+}
