@@ -4,7 +4,7 @@
 import { assertEquals } from "@std/assert";
 import { SimulatedBoard } from "./simulated_board.ts";
 import { fill } from "./examples.ts";
-import { consumersGuide, guide } from "../helpers/guide.ts";
+import { consumersGuide } from "../helpers/guide.ts";
 import { missingPythonModule, needs } from "../helpers/needs.ts";
 import { get } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
@@ -39,7 +39,7 @@ const CASES: [
   [
     OBJECT,
     ["--json"],
-    { "value_json.t": guide.line("Home Assistant: ").slice(16) },
+    { "value_json.t": consumersGuide.line("Home Assistant: ").slice(16) },
     `{"${KEYS[0]}":{"temperature_C":-3.5}}`,
     "-3.5",
   ],

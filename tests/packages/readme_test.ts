@@ -17,8 +17,10 @@ import {
   listBrokenLinks,
   readme,
 } from "../helpers/guide.ts";
+import { get } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
 import { Program, programCommand } from "../helpers/program.ts";
+import { waitFor } from "../helpers/wait.ts";
 
 Deno.test("the README shows the text of --help", () => {
   assertEquals(readme.block("Usage: "), `${HELP}\n`);
@@ -34,16 +36,18 @@ Deno.test("the README and the guide show the same settings of a sensor", () => {
   assertEquals(settings, guide.block("SENSOR=/usr/local/bin/my-sensor"));
 });
 
+/** All pages. */
+const PAGES = [
+  "README.md",
+  ".board/README.md",
+  ".board/consumers/README.md",
+  ".github/CONTRIBUTING.md",
+  ".github/SECURITY.md",
+  "tests/measure/README.md",
+];
+
 Deno.test("every link of a page leads to a file or a section", async () => {
-  const pages = [
-    "README.md",
-    ".board/README.md",
-    ".board/consumers/README.md",
-    ".github/CONTRIBUTING.md",
-    ".github/SECURITY.md",
-    "tests/measure/README.md",
-  ];
-  const broken = await Promise.all(pages.map(listBrokenLinks));
+  const broken = await Promise.all(PAGES.map(listBrokenLinks));
   assertEquals(broken.flat(), []);
 });
 
@@ -92,7 +96,6 @@ const SENSORS: [
     "21.5",
   ],
   [readme.block("while echo 21.5"), "echo 21.5", "echo 20.5", "20.5"],
-  [readme.block("sleep 60"), "echo 21.5", "echo 19.5", "19.5"],
   [consumersGuide.block("date +%S"), "date +%S", "echo 07", '"07"'],
   [
     readme.block("rtl_433 -F json"),
@@ -102,6 +105,12 @@ const SENSORS: [
   ],
 ];
 
+/** Runs a command of a page with `deno task start` as the service, in bash. */
+function runCommand(command: string, env?: Record<string, string>): Program {
+  const script = command.replace("deno task start", SERVICE);
+  return new Program("bash", ["-c", script], { killGroup: true, env });
+}
+
 for (const [command, source, here, reading] of SENSORS) {
   Deno.test(`the command with ${source} feeds the service ${reading}, in German too`, async () => {
     using place = await Folder.create();
@@ -109,11 +118,31 @@ for (const [command, source, here, reading] of SENSORS) {
     const define = `localedef --no-archive -i de_DE -f UTF-8 ./${LC_ALL}`;
     await output("sh", ["-c", define], { cwd: place.path });
     const env = { LOCPATH: place.path, LC_ALL };
-    const script = command.replace(source, here)
-      .replace("deno task start", SERVICE);
-    const options = { killGroup: true, env };
-    await using program = new Program("bash", ["-c", script], options);
+    await using program = runCommand(command.replace(source, here), env);
     await program.waitUntilListening();
     await program.waitForAnswer(reading);
   });
 }
+
+Deno.test("the README's sensor that hangs is answered with 503 after the limit", async () => {
+  const command = readme.block("sleep 60").replace(
+    "--max-age 15",
+    "--max-age 1",
+  );
+  await using program = runCommand(command);
+  await program.waitUntilListening();
+  const ask = async () => await (await get(program.url)).text();
+  const isStale = (body: string) => /"The last reading is .* 1 s"/.test(body);
+  await waitFor("the reading to be too old", ask, isStale);
+});
+
+Deno.test("every task that a page names exists", async () => {
+  const tasks = Object.keys(project.tasks);
+  for (const page of PAGES) {
+    const text = await Deno.readTextFile(page);
+    const named = text.matchAll(/deno(?:@[\d.]+)?\s+task ([a-z][\w:]*)/g);
+    for (const [, task] of named) {
+      assert(tasks.includes(task!), `${page}: ${task}`);
+    }
+  }
+});

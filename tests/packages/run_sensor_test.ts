@@ -3,11 +3,14 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { guide } from "../helpers/guide.ts";
 import { needs } from "../helpers/needs.ts";
-import { output } from "../helpers/process.ts";
+import { output, Process } from "../helpers/process.ts";
 import { waitFor } from "../helpers/wait.ts";
 import { SensorUnit } from "./sensor_unit.ts";
 
 const LOOP = "while echo 1; do sleep 0.2; done";
+
+/** A script in Python, which reads and prints lines. */
+const ADD_3 = "import sys\nfor line in sys.stdin: print(int(line) + 3)";
 
 /** Usual filters, as users write them, and what they make of a line with 1. */
 const FILTERS: [filter: string, printed: string][] = [
@@ -18,7 +21,7 @@ const FILTERS: [filter: string, printed: string][] = [
   ["jq -c '. + 1'", "2"],
   [guide.match(/(?<=`)awk -W interactive .*?(?=`)/)[0], "1"],
   [guide.match(/(?<=`)perl -pe .*?(?=`)/)[0], "1"],
-  ["python3 -c 'import sys\nfor line in sys.stdin: print(int(line) + 3)'", "4"],
+  [`python3 -c '${ADD_3}'`, "4"],
 ];
 
 for (const [filter, printed] of FILTERS) {
@@ -29,6 +32,31 @@ for (const [filter, printed] of FILTERS) {
     async () => {
       using unit = await SensorUnit.create();
       await using sensor = unit.start(`${LOOP} | ${filter}`);
+      await sensor.waitForMatch(RegExp(`^${printed}\n`));
+    },
+  );
+}
+
+const [UNBUFFERED_PYTHON] = guide.match(/(?<=`)python3 -u(?=`)/);
+
+/** What the guide says to do in a pipe without the unit, and what is then printed. */
+const WITHOUT_UNIT: [filter: string, printed: string][] = [
+  [guide.match(/(?<=`)awk -W interactive .*?(?=`)/)[0], "1"],
+  [guide.match(/(?<=`)perl -pe .*?(?=`)/)[0], "1"],
+  [`${UNBUFFERED_PYTHON} -c '${ADD_3}'`, "4"],
+  [guide.match(/(?<=`)stdbuf -oL .*?(?=`)/)[0], "1"],
+];
+
+for (const [filter, printed] of WITHOUT_UNIT) {
+  const [name] = filter.split(" ");
+  Deno.test(
+    `each line of "… | ${
+      filter.split("\n")[0]
+    }" arrives at once without the unit`,
+    needs({ commands: [name!] }),
+    async () => {
+      const args = ["-c", `${LOOP} | ${filter}`];
+      await using sensor = new Process("sh", args, { killGroup: true });
       await sensor.waitForMatch(RegExp(`^${printed}\n`));
     },
   );
