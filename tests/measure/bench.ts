@@ -10,13 +10,13 @@ import { Folder } from "../helpers/files.ts";
 import { output } from "../helpers/process.ts";
 import { createRandom, SEED } from "../helpers/random.ts";
 import { CONNECTIONS, drawChart, type Scaling } from "./chart.ts";
-import { listPeers, type Peer } from "./peers.ts";
+import { BARE, listPeers, type Peer } from "./peers.ts";
 import { Server } from "./server.ts";
 
 const STARTS = 8; // of each server
 const ROUNDS = 3; // of a start, after one that warms it up
 const ROUND_SECONDS = 1;
-const SCALED = ["this service", "bare Deno.serve, no log", "nginx, constant"];
+const SCALED = ["this service", BARE, "nginx, constant"];
 const SCALING_ROUNDS = 5; // at each number of connections
 const CHART = ".bench/speed.svg";
 
@@ -88,19 +88,24 @@ async function measureAll(peers: Peer[], folder: string): Promise<Start[][]> {
   return all;
 }
 
-/** Returns a row of the table for each server. The second one is bare Deno.serve. */
+/** Returns a row of the table for each server. */
 function summarize(peers: Peer[], all: Start[][]) {
-  const bare = median(all[1]!.map(({ speed }) => speed));
-  return peers.map(({ name, deno }, index) => {
+  const speedOf = (name: string) => {
+    const index = peers.findIndex((peer) => peer.name === name);
+    return median(all[index]!.map(({ speed }) => speed));
+  };
+  return peers.map(({ name, bare, deno }, index) => {
     const starts = all[index]!;
     const of = (figure: keyof Start) =>
       starts.map(({ [figure]: value }) => value);
-    const ratios = of("speed").map((speed) => speed / bare);
+    const bareSpeed = speedOf(bare);
+    const ratios = of("speed").map((speed) => speed / bareSpeed);
     return {
       server: name,
       "Deno": deno ?? "",
       "requests/s": round(median(of("speed"))),
       "to bare": round(median(ratios)),
+      "bare server": bare,
       "slowest start": round(Math.min(...ratios)),
       "fastest start": round(Math.max(...ratios)),
       "p50, ms": round(median(of("p50"))),
@@ -140,9 +145,12 @@ const denos = Object.entries(Object.groupBy(peers, ({ deno }) => deno ?? ""))
   .map(([deno, rows]) =>
     `Deno ${deno}: ${rows!.map(({ name }) => name).join("; ")}`
   );
+const withTime = peers.filter(({ name, bare }) => ![BARE, name].includes(bare))
+  .map(({ name }) => name).join("; ");
 const notes = [
   `deno task bench, ${date}, ${cores.trim()} cores of ${Deno.build.arch}, ` +
   `medians of ${STARTS} starts, and the slowest to the fastest start`,
+  `Compared with the bare server that sends Last-Modified, as they do: ${withTime}`,
   ...denos,
 ];
 await Deno.writeTextFile(CHART, drawChart(rows, scaling, notes));

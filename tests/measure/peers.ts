@@ -5,8 +5,14 @@
 import { output } from "../helpers/process.ts";
 import { programCommand } from "../helpers/program.ts";
 
+/** The bare servers. Each header field costs: the second one sends `Last-Modified`. */
+export const BARE = "bare Deno.serve, no log";
+const BARE_WITH_TIME = "bare, Last-Modified, no log";
+
 export interface Peer {
   name: string;
+  /** The bare server that it is compared with, which sends the same header fields. */
+  bare: string;
   /** The version of the Deno that it runs on, if it does. */
   deno?: string;
   /** Returns the command that listens on a port. */
@@ -30,7 +36,8 @@ const FIELDS =
   `"cache-control": "no-store", "x-content-type-options": "nosniff",
     "content-type": "application/json"`;
 
-const BARE = `const headers = { ${FIELDS} };
+const BARE_SCRIPT = `const headers = { ${FIELDS} };
+if (Deno.args[1]) headers["last-modified"] = new Date().toUTCString();
 Deno.serve(
   { port: Number(Deno.args[0]), hostname: "0.0.0.0", onListen() {} },
   () => new Response('"Sensor data"', { headers }),
@@ -55,7 +62,7 @@ app.run(host="0.0.0.0", port=int(sys.argv[1]), debug=True, use_reloader=False)`;
 const EXECUTABLE = `dist/datasensor-${Deno.build.arch}`;
 const PYTHON = "/usr/bin/python3";
 
-/** Lists the installed servers, the second being bare Deno.serve; writes their files. */
+/** Lists the installed servers, and writes their files. */
 export async function listPeers(folder: string): Promise<Peer[]> {
   await Deno.chmod(folder, 0o755); // for nginx, which reads as nobody
   await Deno.writeTextFile(`${folder}/datasensor`, '"Sensor data"');
@@ -76,27 +83,31 @@ export async function listPeers(folder: string): Promise<Peer[]> {
   const sensor = ["sh", "-c", 'exec "$@" <>"$0"', fifo];
   const withSensor = (port: string) => [...sensor, ...service(port, "--stdin")];
   const executable = (port: string) => [EXECUTABLE, "--port", port];
-  const script = `data:text/javascript,${encodeURIComponent(BARE)}`;
-  const bare = [Deno.execPath(), "run", "-N", script];
+  const script = `data:text/javascript,${encodeURIComponent(BARE_SCRIPT)}`;
+  const run = [Deno.execPath(), "run", "-N", script];
+  const bare = (port: string) => [...run, port];
+  const bareWithTime = (port: string) => [...run, port, "time"];
   const flask = (port: string) => [PYTHON, "-c", FLASK, port];
   const node = (port: string) => ["node", "-e", NODE, port];
   // What shows that a server is installed and, on Deno, prints a version
   const deno = `echo Deno ${Deno.version.deno}`;
-  const all: [name: string, check: string, Peer["command"]][] = [
-    ["this service", deno, service],
-    ["bare Deno.serve, no log", deno, (port) => [...bare, port]],
-    ["this service, --stdin", deno, withSensor],
-    ["this service, executable", `${EXECUTABLE} --version`, executable],
-    ["nginx, constant", "which nginx", (port) => nginx(port, constant)],
-    ["nginx, file", "which nginx", (port) => nginx(port, `root ${folder}`)],
-    ["Node.js http, access log", "which node", node],
-    ["Flask-RESTful", `${PYTHON} -c 'import flask_restful'`, flask],
+  const nginxFile = (port: string) => nginx(port, `root ${folder}`);
+  const all: [name: string, bare: string, check: string, Peer["command"]][] = [
+    ["this service", BARE, deno, service],
+    ["this service, executable", BARE, `${EXECUTABLE} --version`, executable],
+    [BARE, BARE, deno, bare],
+    ["nginx, constant", BARE, "which nginx", (port) => nginx(port, constant)],
+    ["Node.js http, access log", BARE, "which node", node],
+    ["Flask-RESTful", BARE, `${PYTHON} -c 'import flask_restful'`, flask],
+    ["this service, --stdin", BARE_WITH_TIME, deno, withSensor],
+    [BARE_WITH_TIME, BARE_WITH_TIME, deno, bareWithTime],
+    ["nginx, file", BARE_WITH_TIME, "which nginx", nginxFile],
   ];
   const peers: Peer[] = [];
-  for (const [name, check, command] of all) {
+  for (const [name, bare, check, command] of all) {
     const { code, stdout } = await output("sh", ["-c", check]);
     const [, version] = stdout.match(/Deno ([\d.]+)/) ?? [];
-    if (code === 0) peers.push({ name, deno: version, command });
+    if (code === 0) peers.push({ name, bare, deno: version, command });
     else console.error(`Not installed: ${name}`);
   }
   return peers;
