@@ -10,6 +10,9 @@ const stop = new AbortController();
 /** How the name of a tool's folder begins. */
 const PREFIX = ".build-";
 
+/** An older folder is one of a tool that was killed: a tool takes minutes at most. */
+const MAX_AGE_MS = 60 * 60 * 1000;
+
 /** What a tool gets. */
 export type Job = ReturnType<typeof parseFlags> & {
   /** A temporary folder in the output folder. */
@@ -49,7 +52,6 @@ export async function runTool(
     const dir = await Deno.realPath(flags.outputDir);
     await removeLeftovers(dir);
     folder = await Deno.makeTempDir({ dir, prefix: PREFIX });
-    using _lock = await lock(folder);
     await tool({ ...flags, folder });
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
@@ -59,26 +61,17 @@ export async function runTool(
   }
 }
 
-/** Locks a new folder. Its file `lock` is locked from the moment at which it appears. */
-async function lock(folder: string): Promise<Deno.FsFile> {
-  const options = { createNew: true, write: true };
-  const file = await Deno.open(`${folder}/unlocked`, options);
-  await file.lock(true);
-  await Deno.rename(`${folder}/unlocked`, `${folder}/lock`);
-  return file;
-}
-
 /** Removes the folders of tools that were killed. */
 async function removeLeftovers(dir: string): Promise<void> {
   for await (const { name } of Deno.readDir(dir)) {
     if (!name.startsWith(PREFIX)) continue;
+    const path = `${dir}/${name}`;
     try {
-      const path = `${dir}/${name}/lock`;
-      using file = await Deno.open(path, { write: true });
-      if (!await file.tryLock(true)) continue; // it runs
-      await Deno.remove(`${dir}/${name}`, { recursive: true });
+      const { mtime } = await Deno.stat(path);
+      const isLeftover = Date.now() - mtime!.getTime() > MAX_AGE_MS;
+      if (isLeftover) await Deno.remove(path, { recursive: true });
     } catch (error) {
-      // A tool has just created the folder, or another one has removed it, too
+      // Another tool has removed it
       if (!(error instanceof Deno.errors.NotFound)) throw error;
     }
   }

@@ -5,6 +5,8 @@ const CACHE = `${
   Deno.env.get("XDG_CACHE_HOME") || `${Deno.env.get("HOME")}/.cache`
 }/datasensor-board`;
 
+const DAY_MS = 24 * 60 * 60 * 1000;
+
 /** A folder that takes long to make. */
 export class CachedFolder {
   /**
@@ -28,11 +30,7 @@ export class CachedFolder {
   /** Returns its path. Throws if it was not made: tests side by side cannot make it. */
   async find(): Promise<string> {
     const path = await this.#path();
-    if (await exists(path)) {
-      const now = new Date();
-      await Deno.utime(path, now, now); // it is in use
-      return path;
-    }
+    if (await use(path)) return path;
     throw new Error(
       `No ${path}: run "deno task test:board" or "test:arm", and change no file meanwhile`,
     );
@@ -40,19 +38,17 @@ export class CachedFolder {
 
   /**
    * Makes it if it is missing, removes those that were not used for a day, and returns
-   * its path.
+   * its path. If another process makes it, waits for that.
    */
   async make(): Promise<string> {
     const path = await this.#path();
-    if (await exists(path)) return path;
     const parent = `${CACHE}/${this.name}`;
     await Deno.mkdir(parent, { recursive: true });
-    for await (const { name } of Deno.readDir(parent)) {
-      const other = `${parent}/${name}`;
-      const { mtime } = await Deno.stat(other);
-      const isUnused = Date.now() - mtime!.getTime() > DAY_MS;
-      if (isUnused) await Deno.remove(other, { recursive: true });
-    }
+    const options = { create: true, write: true };
+    using lock = await Deno.open(`${parent}.lock`, options);
+    await lock.lock(true); // until it is closed
+    if (await use(path)) return path;
+    await removeUnused(parent);
     const unfinished = await Deno.makeTempDir({ dir: parent });
     await Deno.chmod(unfinished, 0o755); // for the users of a container
     await this.fill(unfinished);
@@ -61,10 +57,20 @@ export class CachedFolder {
   }
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+/** Notes that a folder is in use, and returns whether it exists. */
+async function use(path: string): Promise<boolean> {
+  const now = new Date();
+  return await Deno.utime(path, now, now).then(() => true, () => false);
+}
 
-async function exists(path: string): Promise<boolean> {
-  return await Deno.stat(path).then(() => true, () => false);
+/** Removes the folders in a folder that were not used for a day. */
+async function removeUnused(parent: string): Promise<void> {
+  for await (const { name } of Deno.readDir(parent)) {
+    const path = `${parent}/${name}`;
+    const { mtime } = await Deno.stat(path);
+    const isUnused = Date.now() - mtime!.getTime() > DAY_MS;
+    if (isUnused) await Deno.remove(path, { recursive: true });
+  }
 }
 
 /** Returns a hash of files, of all files in folders, and of a text. */
