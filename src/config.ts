@@ -17,7 +17,7 @@ export interface Config {
   readonly maxAgeSeconds?: number;
   /** Whether web pages of other origins may read the responses. */
   readonly cors: boolean;
-  /** Whether systemd runs the service, and its journal reads the log. */
+  /** Whether systemd runs the service, and its journal reads the log (--journal). */
   readonly underSystemd: boolean;
   /** Whether to log stack traces. */
   readonly debug: boolean;

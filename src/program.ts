@@ -1,5 +1,5 @@
 import type { Logger } from "@std/log/logger";
-import { type Config, PLACEHOLDER } from "./config.ts";
+import { type Config, DEFAULTS, PLACEHOLDER } from "./config.ts";
 import { delay } from "./delay.ts";
 import { withAccessLog } from "./http/access_log.ts";
 import { withContext, withoutHeadBody } from "./http/application.ts";
@@ -29,6 +29,9 @@ export const DEPENDENCIES = {
 };
 type Dependencies = typeof DEPENDENCIES;
 
+/** Standard output or standard error. */
+type Stream = typeof Deno.stdout | typeof Deno.stderr;
+
 /** Runs a command. Returns 0 (clean stop), 1 (failure) or 2 (invalid usage). */
 export async function runProgram(
   args: string[],
@@ -37,7 +40,7 @@ export async function runProgram(
   const command = parseCommand(args);
   const { stdout, stderr } = dependencies;
   if (command.kind === "invalid") {
-    await printError(stderr, command.text, command.underSystemd);
+    await printError(stderr, command.text, command);
     return 2;
   }
   if (command.kind === "print") {
@@ -45,7 +48,7 @@ export async function runProgram(
       await print(stdout, command.text);
       return 0;
     } catch (error) {
-      await printError(stderr, `Cannot write: ${error}`, false);
+      await printError(stderr, `Cannot write: ${error}`);
       return 1;
     }
   }
@@ -54,7 +57,7 @@ export async function runProgram(
     await serve(config, dependencies);
     return 0;
   } catch (error) {
-    await printError(stderr, formatError(error, config), config.underSystemd);
+    await printError(stderr, formatError(error, config), config);
     return 1;
   }
 }
@@ -121,20 +124,20 @@ function formatError(error: unknown, { debug }: Config): string {
   return debug && error instanceof Error ? error.stack! : String(error);
 }
 
+/** Prints an error as systemd's journal or a person reads it. */
 async function printError(
-  stream: typeof Deno.stderr,
+  stream: Stream,
   text: string,
-  underSystemd: boolean,
+  { underSystemd }: Pick<Config, "underSystemd"> = DEFAULTS,
 ): Promise<void> {
-  const printed = print(
-    stream,
-    underSystemd ? withPriority("ERROR", text) : text,
-  );
+  const message = underSystemd ? withPriority("ERROR", text) : text;
+  const printed = print(stream, message);
   await waitForOutput(printed.catch(() => {})); // there is nowhere to report it
 }
 
-async function print(stream: typeof Deno.stdout, text: string): Promise<void> {
-  await stream.write(new TextEncoder().encode(`${text}\n`));
+async function print(stream: Stream, text: string): Promise<void> {
+  let bytes = new TextEncoder().encode(`${text}\n`);
+  while (bytes.length > 0) bytes = bytes.subarray(await stream.write(bytes));
 }
 
 async function waitForOutput(written: Promise<void>): Promise<void> {

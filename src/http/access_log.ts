@@ -24,8 +24,9 @@ export function withAccessLog(
     const method = escapeMethod(request.method);
     const target = escapeTarget(context.target ?? "-"); // unknown if Host is invalid
     // Deno does not reveal the version to a handler
-    const line = `"${method} ${target} HTTP/1.1"`;
-    logger.info(`${client} - - [${timestamp()}] ${line} ${response.status} -`);
+    const requestLine = `"${method} ${target} HTTP/1.1"`;
+    const { status } = response;
+    logger.info(`${client} - - [${timestamp()}] ${requestLine} ${status} -`);
     return response;
   };
 }

@@ -1,5 +1,10 @@
 import project from "../../deno.json" with { type: "json" };
-import { type Config, DEFAULTS, PLACEHOLDER } from "../config.ts";
+import {
+  type Config,
+  DEFAULTS,
+  PLACEHOLDER,
+  RESOURCE_PATH,
+} from "../config.ts";
 
 /** What the command line asks for. The text of invalid usage says what is wrong. */
 export type Command =
@@ -12,7 +17,7 @@ export const SYNOPSIS = "datasensor [flags]";
 
 /** What the program does. */
 export const PURPOSE =
-  "Serves a sensor reading as JSON over HTTP, at /datasensor.";
+  `Serves a sensor reading as JSON over HTTP, at ${RESOURCE_PATH}.`;
 
 /** The text of `--version`. It names Deno, too, since an executable contains it. */
 export const VERSION =

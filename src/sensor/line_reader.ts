@@ -40,13 +40,8 @@ export async function* readLines(
     }
     length += count;
     const bytes = buffer.subarray(0, length);
-    let start = 0; // of the next line
     let pauseAt = now() + WORK_MS;
-    while (true) {
-      const end = bytes.indexOf(LF, start);
-      if (end < 0) break;
-      const line = bytes.subarray(start, bytes[end - 1] === CR ? end - 1 : end);
-      start = end + 1;
+    for (const line of splitLines(bytes)) {
       if (isSkipping) isSkipping = false;
       else if (line.length > MAX_LINE_BYTES) drop(TOO_LONG, line);
       else yield line;
@@ -54,13 +49,22 @@ export async function* readLines(
       await delay(PAUSE_MS);
       pauseAt = now() + WORK_MS;
     }
-    if (start === 0 && length === buffer.length && !isSkipping) {
-      drop(TOO_LONG, bytes);
+    const rest = bytes.subarray(bytes.lastIndexOf(LF) + 1); // an incomplete line
+    if (rest.length === buffer.length && !isSkipping) {
+      drop(TOO_LONG, rest);
       isSkipping = true;
     }
-    if (isSkipping) start = length; // nothing of that line is kept
-    buffer.copyWithin(0, start, length);
-    length -= start;
+    buffer.set(rest);
+    length = isSkipping ? 0 : rest.length; // nothing of a skipped line is kept
     await delay(Math.max(PAUSE_MS, count / MAX_BYTES_PER_MS));
+  }
+}
+
+/** Yields the whole lines in bytes, without their LF or CRLF. */
+function* splitLines(bytes: Uint8Array): Generator<Uint8Array> {
+  let start = 0;
+  for (let end = bytes.indexOf(LF); end >= 0; end = bytes.indexOf(LF, start)) {
+    yield bytes.subarray(start, bytes[end - 1] === CR ? end - 1 : end);
+    start = end + 1;
   }
 }

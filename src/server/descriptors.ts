@@ -1,15 +1,15 @@
 import type { Logger } from "@std/log/logger";
 import type { Handler } from "../http/handler.ts";
 
-const SAVING_MS = 600_000; // how long connections are closed after each response
-const SIEGE_MS = 10_000; // running out twice within this time is a siege
-const SIEGE_BACKLOG = 128; // a shorter queue than Deno's: new clients wait less
+const SAVING_DURATION_MS = 600_000; // how long connections are closed after a response
+const ATTACK_INTERVAL_MS = 10_000; // running out twice within this time is an attack
+const ATTACK_BACKLOG = 128; // a shorter queue than Deno's: new clients wait less
 
 /** Remembers when file descriptors ran out, and saves them for a time. */
 export class Descriptors {
   #isSaving = false;
   #exhaustedAt = -Infinity;
-  #siegeAt = -Infinity;
+  #attackedAt = -Infinity;
 
   constructor(
     private readonly logger: Logger,
@@ -21,7 +21,7 @@ export class Descriptors {
     return (request, context) => {
       const response = handler(request, context);
       if (!this.#isSaving) return response;
-      this.#isSaving = this.now() - this.#exhaustedAt < SAVING_MS;
+      this.#isSaving = this.now() - this.#exhaustedAt < SAVING_DURATION_MS;
       if (this.#isSaving) response.headers.set("connection", "close");
       else this.logger.warn("Connections are kept alive again");
       return response;
@@ -31,7 +31,7 @@ export class Descriptors {
   /** Notes that descriptors have run out, and starts to save them. */
   noteExhausted(): void {
     const now = this.now();
-    if (now - this.#exhaustedAt < SIEGE_MS) this.#siegeAt = now;
+    if (now - this.#exhaustedAt < ATTACK_INTERVAL_MS) this.#attackedAt = now;
     this.#exhaustedAt = now;
     if (this.#isSaving) return;
     this.#isSaving = true;
@@ -40,7 +40,7 @@ export class Descriptors {
 
   /** How many clients may wait for accept; undefined for Deno's default. */
   get backlog(): number | undefined {
-    const isSiege = this.now() - this.#siegeAt < SIEGE_MS;
-    return isSiege ? SIEGE_BACKLOG : undefined;
+    const isAttack = this.now() - this.#attackedAt < ATTACK_INTERVAL_MS;
+    return isAttack ? ATTACK_BACKLOG : undefined;
   }
 }

@@ -97,7 +97,8 @@ export async function keepTrying(
       if (hasFailed) logger.warn(`Listening after ${seconds} s`);
       return listener;
     } catch (error) {
-      const { reason, remedy } = error as ListenError;
+      if (!(error instanceof ListenError)) throw error;
+      const { reason, remedy } = error;
       warn(remedy === undefined ? reason : `${reason}. ${remedy}`);
       await delay(LISTEN_RETRY_MS);
     }

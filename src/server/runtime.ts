@@ -4,6 +4,7 @@ import { delay } from "../delay.ts";
 export const RUNTIME = {
   serve: Deno.serve,
   listen: Deno.listen,
+  networkInterfaces: Deno.networkInterfaces,
   delay,
   now: () => performance.now(),
   residentBytes: () => Deno.memoryUsage().rss,

@@ -63,7 +63,7 @@ export class Server {
   }
 
   #report(addr: Deno.NetAddr): void {
-    const report = formatStartReport(addr, this.config);
+    const report = formatStartReport(addr, this.config, this.runtime);
     for (const line of report) this.logger.info(line);
     if (this.runtime.residentBytes() === 0) {
       this.logger.warn(

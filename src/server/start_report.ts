@@ -1,13 +1,17 @@
 import { type Config, RESOURCE_PATH } from "../config.ts";
+import type { Runtime } from "./runtime.ts";
 
 /** Returns the lines of the start report, which lists the addresses of the service. */
 export function formatStartReport(
   addr: Deno.NetAddr,
   { debug, underSystemd }: Pick<Config, "debug" | "underSystemd">,
+  runtime: Pick<Runtime, "networkInterfaces">,
 ): string[] {
   const { hostname, port } = addr;
   const isAll = hostname === "0.0.0.0" || hostname === "::";
-  const hosts = isAll ? ["127.0.0.1", ...lanAddresses(hostname)] : [hostname];
+  const hosts = isAll
+    ? ["127.0.0.1", ...lanAddresses(hostname, runtime)]
+    : [hostname];
   const lines = [` * Debug mode: ${debug ? "on" : "off"}`];
   if (isAll) lines.push(` * Running on all addresses (${hostname})`);
   for (const host of hosts) {
@@ -19,9 +23,12 @@ export function formatStartReport(
 }
 
 /** Lists the addresses at which other machines reach this one. */
-function lanAddresses(hostname: string): string[] {
+function lanAddresses(
+  hostname: string,
+  { networkInterfaces }: Pick<Runtime, "networkInterfaces">,
+): string[] {
   try {
-    return Deno.networkInterfaces()
+    return networkInterfaces()
       .filter(({ address, family, scopeid }) =>
         !/^(127\.|::1$)/.test(address) &&
         // A link-local address (its scope is not 0) works only with its zone

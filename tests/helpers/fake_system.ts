@@ -40,6 +40,7 @@ export class FakeSystem {
   readonly runtime = {
     serve: (options: ServeOptions) => this.#serve(options),
     listen: (options: Deno.TcpListenOptions) => this.#listen(options),
+    networkInterfaces: () => [],
     delay: (ms: number) => this.#delay(ms),
     now: () => this.#now,
     residentBytes: () => this.megabytes * 1e6,

@@ -71,6 +71,15 @@ Deno.test("runProgram() returns 1 if it cannot write what is asked for, and 2 if
   assertEquals((await run(["--foo"], { write }))[0], 2);
 });
 
+Deno.test("runProgram() writes all of a text, even if a write takes only a part", async () => {
+  const text = `${HELP}\n`;
+  const part = text.length - 100;
+  const write = ({ length }: Uint8Array) =>
+    Promise.resolve(Math.min(length, part));
+  const writes = [`stdout: ${text}`, `stdout: ${text.slice(part)}`];
+  assertEquals(await run(["--help"], { write }), [0, ...writes]);
+});
+
 const ERROR = new TypeError("On fire");
 const IN_USE = new ListenError("The port is in use", "Choose another one");
 

@@ -1,9 +1,9 @@
 // The access log: what a line contains, and that every request is logged.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import type { Logger } from "@std/log/logger";
 import { withAccessLog } from "../../../src/http/access_log.ts";
 import { output } from "../../helpers/process.ts";
+import { createTestLogger } from "../../helpers/test_logger.ts";
 
 const ACCESS_LOG = import.meta.resolve("../../../src/http/access_log.ts");
 
@@ -13,9 +13,8 @@ const LOCAL = "127.0.0.1";
 /** Returns what is logged of a request that is answered with 204. */
 function log(target?: string, method = "GET", client = LOCAL): string {
   let lines = "";
-  const info = (line: string) => lines += `${line}\n`;
+  const logger = createTestLogger((line) => lines += `${line}\n`);
   const response = new Response(null, { status: 204 });
-  const logger = { info } as unknown as Logger;
   const handler = withAccessLog(() => response, logger, () => TIME);
   const request = new Request("http://board", { method });
   assert(handler(request, { client, target }) === response);

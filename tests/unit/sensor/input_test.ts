@@ -1,10 +1,10 @@
 // Lines of an input as readings, and what is logged of those that are none.
 
 import { assert, assertEquals } from "@std/assert";
-import type { Logger } from "@std/log/logger";
 import { followInput } from "../../../src/sensor/input.ts";
 import { LastReading } from "../../../src/sensor/last_reading.ts";
 import { MAX_LINE_BYTES } from "../../../src/sensor/line_reader.ts";
+import { createTestLogger } from "../../helpers/test_logger.ts";
 import { waitFor } from "../../helpers/wait.ts";
 
 const ENDED = "The input has ended: no new readings will arrive";
@@ -33,8 +33,7 @@ class TestInput {
   #wake: (() => void) | undefined; // while a read waits
 
   constructor({ json = false } = {}) {
-    const warn = (line: string) => this.warnings.push(line);
-    const logger = { warn } as unknown as Logger;
+    const logger = createTestLogger((line) => this.warnings.push(line));
     const now = () => this.now;
     this.lastReading = new LastReading(undefined, logger, now);
     const input = { read: (bytes: Uint8Array) => this.#read(bytes) };
@@ -165,7 +164,7 @@ const REASONS: [chunks: Chunk[], reason: string][] = [
 ];
 
 for (const [chunks, reason] of REASONS) {
-  Deno.test(`followInput() leads to ${reason}`, async () => {
+  Deno.test(`followInput() explains that the sensor has sent ${reason}`, async () => {
     const input = new TestInput({ json: true });
     await input.send(...chunks);
     const unavailable = `The sensor has sent ${reason}`;

@@ -1,8 +1,8 @@
 // The last reading: its age, its limit, and its time when the clock is set.
 
 import { assert, assertEquals } from "@std/assert";
-import type { Logger } from "@std/log/logger";
 import { LastReading } from "../../../src/sensor/last_reading.ts";
+import { createTestLogger } from "../../helpers/test_logger.ts";
 
 const START = Date.UTC(2026, 10, 20, 17, 14, 56);
 const DAY_MS = 86_400_000;
@@ -11,8 +11,7 @@ const DAY_MS = 86_400_000;
 function create(maxAgeSeconds?: number) {
   const warnings: string[] = [];
   const clocks = { now: 1000, date: START };
-  const warn = (line: string) => warnings.push(line);
-  const logger = { warn } as unknown as Logger;
+  const logger = createTestLogger((line) => warnings.push(line));
   const now = () => clocks.now;
   const last = new LastReading(maxAgeSeconds, logger, now, () => clocks.date);
   const pass = (milliseconds: number) => {

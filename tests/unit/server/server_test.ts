@@ -1,12 +1,12 @@
 // The server with a simulated system: what clients, the operator and the port see.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import type { Logger } from "@std/log/logger";
 import { DEFAULTS } from "../../../src/config.ts";
 import { Descriptors } from "../../../src/server/descriptors.ts";
 import { Server } from "../../../src/server/server.ts";
 import { EMFILE, FakeSystem } from "../../helpers/fake_system.ts";
 import { CLIENT } from "../../helpers/network.ts";
+import { createTestLogger } from "../../helpers/test_logger.ts";
 
 /** A server on a simulated system, with its log. */
 class Simulation {
@@ -22,10 +22,9 @@ class Simulation {
     { journal = false, isStopped = false } = {},
   ) {
     if (isStopped) this.stopper.abort();
-    const write = (line: string) => this.log.push(line);
-    const report = (line: string) => this.reported.push(line);
-    const log = { info: report, warn: write, error: write, debug: write };
-    const logger = log as unknown as Logger;
+    const logger = createTestLogger((line, level) =>
+      (level === "INFO" ? this.reported : this.log).push(line)
+    );
     const descriptors = new Descriptors(logger, system.runtime.now);
     const handler = descriptors.withClosing(() => new Response());
     const server = new Server(

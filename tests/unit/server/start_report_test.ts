@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { formatStartReport } from "../../../src/server/start_report.ts";
 
-const listInterfaces = () =>
+const networkInterfaces = () =>
   [
     ["IPv4", "127.0.0.1", 0],
     ["IPv4", "192.0.2.7", 0],
@@ -25,29 +25,24 @@ const LOCAL = on("127.0.0.1");
 const IPV4 = [LOCAL, on("192.0.2.7")];
 const IPV6 = [...IPV4, on("[2001:db8::7]")];
 
-const REPORTS: [what: string, string, string[], typeof listInterfaces?][] = [
+const REPORTS: [what: string, string, string[], typeof networkInterfaces?][] = [
   ["a single address", "::1", [on("[::1]")]],
   ["the IPv4 addresses of this machine", "0.0.0.0", [all("0.0.0.0"), ...IPV4]],
   ["IPv6 addresses that are not link-local", "::", [all("::"), ...IPV6]],
   ["only loopback in a sandbox", "::", [all("::"), LOCAL], hideInterfaces],
 ];
 
-for (const [what, hostname, lines, interfaces = listInterfaces] of REPORTS) {
+for (const [what, hostname, lines, list = networkInterfaces] of REPORTS) {
   Deno.test(`formatStartReport() lists ${what}`, () => {
-    const original = Deno.networkInterfaces;
-    Deno.networkInterfaces = interfaces;
-    try {
-      const address = { transport: "tcp", hostname, port: 5001 } as const;
-      const report = (debug: boolean, underSystemd: boolean) =>
-        formatStartReport(address, { debug, underSystemd });
-      const on = [" * Debug mode: on", ...lines];
-      const off = [" * Debug mode: off", ...lines];
-      const quit = "Press CTRL+C to quit";
-      assertEquals(report(true, false), [...on, quit]);
-      assertEquals(report(false, false), [...off, quit]);
-      assertEquals(report(false, true), off);
-    } finally {
-      Deno.networkInterfaces = original;
-    }
+    const address = { transport: "tcp", hostname, port: 5001 } as const;
+    const runtime = { networkInterfaces: list };
+    const report = (debug: boolean, underSystemd: boolean) =>
+      formatStartReport(address, { debug, underSystemd }, runtime);
+    const on = [" * Debug mode: on", ...lines];
+    const off = [" * Debug mode: off", ...lines];
+    const quit = "Press CTRL+C to quit";
+    assertEquals(report(true, false), [...on, quit]);
+    assertEquals(report(false, false), [...off, quit]);
+    assertEquals(report(false, true), off);
   });
 }

@@ -1,14 +1,10 @@
 // The resource: how each request is answered.
 
 import { assertEquals } from "@std/assert";
-import type { Logger } from "@std/log/logger";
-import { withoutHeadBody } from "../../../src/http/application.ts";
-import { createErrorHandler, withErrors } from "../../../src/http/errors.ts";
 import type { Handler } from "../../../src/http/handler.ts";
 import { createResource } from "../../../src/http/resource.ts";
 import { createResponses } from "../../../src/http/responses.ts";
 import type { Reading, Sensor } from "../../../src/sensor/last_reading.ts";
-import { CLIENT } from "../../helpers/network.ts";
 
 const METHODS = "GET, HEAD, OPTIONS";
 
@@ -143,35 +139,4 @@ Deno.test("createResource() serves each reading with its time, a second early as
   reading = { json: '"°"', time: 0 }; // a board without a battery
   const epoch = { "last-modified": "Wed, 31 Dec 1969 23:59:59 GMT" };
   assertEquals(await get(), [200, '"°"', { ...JSON_TYPE, ...epoch }]);
-});
-
-Deno.test("withoutHeadBody() omits the body for HEAD only, but not its length", async () => {
-  const sent = new Response("21.5", { status: 404, headers: ALLOW });
-  const handler = withoutHeadBody(() => sent.clone());
-  for (const [method, body, length] of [["HEAD", "", "4"], ["GET", "21.5"]]) {
-    const request = new Request("http://board", { method });
-    const response = await handler(request, CLIENT);
-    assertEquals([response.status, await response.text()], [404, body]);
-    assertEquals(response.headers.get("allow"), METHODS);
-    assertEquals(response.headers.get("content-length") ?? undefined, length);
-  }
-});
-
-Deno.test("withErrors() answers 500 without details, and logs the error and its stack", async () => {
-  const log: unknown[] = [];
-  const write = (message: unknown) => log.push(message);
-  const logger = { error: write, debug: write } as unknown as Logger;
-  const detail = "The sensor data is not available at the moment";
-  const failed = problem(500, "Internal Server Error", detail);
-  const error = new TypeError("On fire");
-  for (const thrown of [error, "on fire"]) {
-    const fail = () => {
-      throw thrown;
-    };
-    const onError = createErrorHandler(createResponses(false), logger);
-    const handler = withErrors(fail, onError);
-    assertEquals(await send(handler, "GET", "/datasensor"), failed);
-  }
-  const message = "The handler failed: ";
-  assertEquals(log, [`${message}${error}`, error.stack, `${message}on fire`]);
 });
