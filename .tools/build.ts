@@ -77,16 +77,23 @@ async function removeLeftovers(dir: string): Promise<void> {
   }
 }
 
-/**
- * Variables that would change what the commands make, such as OTEL_DENO: all of the
- * commands' own but those that say where files are and whom to trust.
- */
-const EXCLUDED =
-  /^(?!DENO_(AUTH_TOKENS|CERT|DIR|NO_UPDATE_CHECK|TLS_CA_STORE)$|NODE_EXTRA_CA_CERTS$)(DENO|DPKG|GIT|NODE|OTEL)_/;
+/** The variables of the commands, which may change what they make, such as OTEL_DENO. */
+const EXCLUDED = /^(DENO|DPKG|GIT|NODE|OTEL)_/;
+
+/** Those of them that only say where files are and whom to trust. */
+const KEPT = [
+  "DENO_AUTH_TOKENS",
+  "DENO_CERT",
+  "DENO_DIR",
+  "DENO_NO_UPDATE_CHECK",
+  "DENO_TLS_CA_STORE",
+  "NODE_EXTRA_CA_CERTS",
+];
 
 /** The environment of the commands. */
 const ENVIRONMENT = Object.fromEntries(
-  Object.entries(Deno.env.toObject()).filter(([name]) => !EXCLUDED.test(name)),
+  Object.entries(Deno.env.toObject())
+    .filter(([name]) => KEPT.includes(name) || !EXCLUDED.test(name)),
 );
 
 /**

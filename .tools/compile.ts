@@ -48,12 +48,10 @@ export async function compile(
     const path = Deno.env.get(name);
     if (path) env[name] = resolve(path); // it is used in another folder
   }
-  const fallback = denoFlags.filter((flag) =>
-    /^--(import-map|lock)=/.test(flag)
-  );
-  if (fallback.length > 0) {
+  const hasSubstitutes = denoFlags.some((it) => it.startsWith("--import-map="));
+  if (hasSubstitutes) {
     env.DENO_DIR = `${folder}/cache`;
-    await copyFallback(fallback, env.DENO_DIR);
+    await copySubstitutes(env.DENO_DIR);
   }
   const output = `${folder}/datasensor-${target}`;
   const args = [
@@ -76,15 +74,14 @@ export async function compile(
   if (Deno.build.os === "linux" && Deno.build.arch === target) {
     await assertRuns(output, VERSION.replace(project.version, version));
   }
-  if (fallback.length > 0) {
+  if (hasSubstitutes) {
     console.log("Compiled with substitutes for @std from npm and .tools/std");
   }
   return output;
 }
 
-/** Copies the fallback's package into a cache in which its files get fixed times. */
-async function copyFallback(flags: string[], cache: string): Promise<void> {
-  await run(deno, ["cache", ...flags, "main.ts"]);
+/** Copies npm's package into a cache in which its files get fixed times. */
+async function copySubstitutes(cache: string): Promise<void> {
   const { denoDir, npmCache } = JSON.parse(await run(deno, ["info", "--json"]));
   for await (const { name: registry } of Deno.readDir(npmCache)) {
     const path = `${registry}/deno-std`;
