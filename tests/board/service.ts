@@ -51,7 +51,7 @@ function countRequests(lines: string[]): number {
 /** Installs the package, and keeps what later checks restore. */
 export const INSTALLATION: Check[] = [
   {
-    name: "the board lacks a group, which only some systems have",
+    name: "a group that only some systems have is removed",
     isOnTheWay: true,
     async run(board) {
       await board.run("sudo groupdel plugdev");
@@ -61,7 +61,7 @@ export const INSTALLATION: Check[] = [
   section("Install"),
 
   {
-    name: "the settings are kept as they are installed",
+    name: "the installed settings are kept for other checks",
     isOnTheWay: true,
     run: keepSettings,
   },

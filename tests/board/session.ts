@@ -82,64 +82,52 @@ function parseSteps(block: string): Step[] {
   }));
 }
 
-/** Follows a step. Throws with the lines that differ from what is written. */
+/** Follows a step. Throws with the lines that differ from those that are written. */
 async function follow(board: Board, step: Step): Promise<void> {
   const { prompt, command, answer } = adapt(board, step);
   let shown = "";
-  const ask = async () => {
-    const output = await type(board, prompt, command);
-    return shown = mask(show(output), answer);
+  const run = async () => {
+    const output = prompt === "pc"
+      ? await board.attemptOnOperator(command)
+      : await board.attempt(command);
+    return shown = show(output, answer);
   };
-  const isAsWritten = (shown: string) => shown === answer;
   let problem: string | undefined;
   if (command.startsWith("curl ")) {
-    await board.waitFor("this answer", ask, isAsWritten)
+    await board.waitFor("this answer", run, (shown) => shown === answer)
       .catch((error) => problem = error.message);
   } else {
-    await ask();
+    await run();
   }
   const typed = `${prompt}$ ${step.command}\n`;
   assertEquals(typed + shown, typed + answer, problem);
 }
 
-/** Returns a step with the names that the board's own packages and version have. */
+/** Replaces what stands for the board and for the version of a package. */
 function adapt(board: Board, { prompt, command, answer }: Step): Step {
   const [, newer] = board.packages.newer.split("_") as [string, string];
-  const url = `http://127.0.0.1:${board.port(5000)}`;
+  const site = `http://127.0.0.1:${board.port(5000)}`;
   return {
     prompt,
-    command: command.replace("NEWER", newer)
-      .replace("http://BOARD:5000", url),
-    answer: board.adapt(answer.replace("NEWER", newer)),
+    command: command.replaceAll("NEWER", newer)
+      .replaceAll("http://BOARD:5000", site),
+    answer: board.adapt(answer.replaceAll("NEWER", newer)),
   };
 }
 
-async function type(
-  board: Board,
-  prompt: Step["prompt"],
-  command: string,
-): Promise<Output> {
-  return prompt === "pc"
-    ? await board.attemptOnOperator(command)
-    : await board.attempt(command);
-}
-
-/** Returns what a terminal shows of a command, without warnings unless it fails. */
-function show({ code, stdout, stderr }: Output): string {
-  const failure = code === 0 ? "" : `${stderr}It failed with ${code}\n`;
-  return (stdout + failure).replaceAll("\r\n", "\n").trimEnd();
-}
-
-/** Replaces what may differ from the answer that is written. */
-function mask(shown: string, answer: string): string {
-  let masked = shown;
-  for (const [pattern, name] of MASKS) masked = masked.replace(pattern, name);
-  const lines = masked.split("\n");
+/**
+ * Returns what a command has printed, as the session writes it. If it failed, that is
+ * all of it.
+ */
+function show({ code, stdout, stderr }: Output, answer: string): string {
+  let shown = stdout.replaceAll("\r\n", "\n").trimEnd();
+  if (code !== 0) return `${shown}\n${stderr}It failed with ${code}`;
+  for (const [pattern, name] of MASKS) shown = shown.replace(pattern, name);
+  const lines = shown.split("\n");
   const written = answer.split("\n");
   const index = written.indexOf(ANY_LINES);
   if (index >= 0) {
-    const count = lines.length - (written.length - 1);
-    lines.splice(index, count, ANY_LINES);
+    lines.splice(index, lines.length - (written.length - 1), ANY_LINES);
   }
   return lines.join("\n");
 }
