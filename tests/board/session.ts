@@ -92,15 +92,20 @@ async function follow(board: Board, step: Step): Promise<void> {
       : await board.attempt(command);
     return shown = show(output, answer);
   };
-  let problem: string | undefined;
+  let cause: unknown;
   if (command.startsWith("curl ")) {
     await board.waitFor("this answer", run, (shown) => shown === answer)
-      .catch((error) => problem = error.message);
+      .catch((error) => cause = error);
   } else {
     await run();
   }
   const typed = `${prompt}$ ${step.command}\n`;
-  assertEquals(typed + shown, typed + answer, problem);
+  try {
+    assertEquals(typed + shown, typed + answer);
+  } catch (difference) {
+    // The lines come first: why a wait has failed is long
+    throw Object.assign(difference as Error, { cause });
+  }
 }
 
 /** Replaces what stands for the board and for the version of a package. */
