@@ -1,5 +1,6 @@
 // The examples of the operator's guide: its files and its commands.
 
+import { consumersGuide } from "../helpers/guide.ts";
 import type { Folder } from "../helpers/files.ts";
 import { output } from "../helpers/process.ts";
 
@@ -34,10 +35,11 @@ export async function copyExample(
   return path;
 }
 
-/** Writes the list of the boards, which the examples read, to a folder. */
+/** Lists the boards, which the examples read, in a folder, with the guide's command. */
 export async function listBoards(folder: Folder, boards: string[]) {
-  const lines = boards.map((board) => `${board}\n`).join("");
-  await Deno.writeTextFile(`${folder.path}/boards`, lines);
+  const command = consumersGuide.line("echo BOARD");
+  const commands = boards.map((BOARD) => fill(command, { BOARD, ">": ">>" }));
+  await runCommands(folder, commands.join("\n"));
 }
 
 /** Runs commands of the guide in a folder. */

@@ -26,6 +26,9 @@ for body in bodies:
 const NUMBER = consumersGuide.block("{{ value_json }}");
 const OBJECT = consumersGuide.block("value_json.t }}");
 
+/** What is added behind nginx. */
+const CREDENTIALS = consumersGuide.block("verify_ssl");
+
 const CASES: [
   lines: string,
   flags: string[],
@@ -71,3 +74,26 @@ for (const [lines, flags, values, reading, shown] of CASES) {
     },
   );
 }
+
+Deno.test(
+  "the guide's lines for Home Assistant behind nginx fit after resource",
+  needs({ missing: [missingPythonModule("yaml", "python3-yaml")] }),
+  async () => {
+    const indented = CREDENTIALS.replace(/^/gm, "    ").trimEnd();
+    const lines = NUMBER.replace(/^ *resource: .*$/m, `$&\n${indented}`);
+    const script = "import json, sys, yaml; " +
+      "print(json.dumps(yaml.safe_load(sys.argv[1])))";
+    const { stdout, stderr } = await output("python3", ["-c", script, lines]);
+    const [sensor] = JSON.parse(stdout || stderr).sensor;
+    const { resource, username, password, verify_ssl } = sensor;
+    assertEquals(
+      { resource, username, password, verify_ssl },
+      {
+        resource: "http://BOARD:5000/datasensor",
+        username: "reader",
+        password: "PASSWORD",
+        verify_ssl: false,
+      },
+    );
+  },
+);

@@ -4,7 +4,7 @@
 // like the kernel's and with programs that stand in for others. tests/board runs some of
 // them on boards.
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { HEARD, KEYS } from "../consumers/radio.ts";
 import { guide } from "../helpers/guide.ts";
 import { needs } from "../helpers/needs.ts";
@@ -42,9 +42,12 @@ const SENSORS = `{
 }
 `;
 
+/** The guide's command that keeps radio sensors apart. */
+const [KEEP_APART] = guide.match(/(?<=`… \| )\S+\/latest .*?(?=`)/);
+
 /** A part of each example, what it does, how many lines it prints, and the last. */
 const EXAMPLES: [
-  part: RegExp,
+  part: RegExp | string,
   does: string,
   lines: number,
   last: unknown,
@@ -69,7 +72,7 @@ const EXAMPLES: [
   [/sensors -j/, "prints all that lm-sensors knows", 1, JSON.parse(SENSORS)],
   [/^mosquitto_sub/, "prints the messages of a topic", 1, { t: 21.5 }],
   [/rtl_433 -F json$/, "prints what radio sensors send", 10, undefined],
-  [/latest/, "keeps the last reading of each radio sensor", 6, byKey],
+  [`| ${KEEP_APART}`, "keeps the last reading of each radio sensor", 6, byKey],
   [/select/, "prints one radio sensor", 2, heard[1]],
   [/merge/, "keeps several programs apart", 2, {
     kitchen: { value: 20, time: 0 },
@@ -135,12 +138,18 @@ function isLast(line: string, last: unknown): boolean {
   }
 }
 
+function findExamples(part: RegExp | string): string[] {
+  const has = (example: string) =>
+    typeof part === "string" ? example.includes(part) : part.test(example);
+  return examples.filter(has);
+}
+
 for (const [part, does, count, last] of EXAMPLES) {
   Deno.test(
     `the example ${does}, at once, on a board whose language is German too`,
     needs({ commands: ["jq"] }),
     async () => {
-      const found = examples.filter((example) => part.test(example));
+      const found = findExamples(part);
       assertEquals(found.length, 1, String(part));
       using unit = await createBoard();
       await using sensor = unit.start(found[0]!);
@@ -159,9 +168,13 @@ const TABLE = guide.text.matchAll(
   /^\| (.*?) +\| `dtoverlay=\S+` +\| `(.*?)` +\|$/gm,
 );
 
+/** How the guide repeats them, and how it shows which sensors `iio` reads. */
+const [, REPEAT] = guide.match(/`SENSOR=(while .*? COMMAND; .*?)`/);
+const [SHOW_NAMES] = guide.match(/(?<=`)cat \/sys\/bus\/iio\/.*?(?=`)/);
+
 for (const [, name, command] of TABLE) {
   Deno.test(
-    `the guide's command reads ${name}`,
+    `the guide's command reads ${name}, repeatedly`,
     needs({ commands: ["jq"] }),
     async () => {
       using unit = await createBoard();
@@ -170,15 +183,17 @@ for (const [, name, command] of TABLE) {
         await addDevice(unit, 2, { name: `${device}\n`, in_temp_input: "1\n" });
       }
       const read = command!.replace("\\|", "|");
-      const { code, stdout } = await unit.run(read);
-      assertEquals(code, 0);
-      assertEquals(typeof JSON.parse(stdout), "object");
+      await using sensor = unit.start(REPEAT!.replace("COMMAND", read));
+      const [line] = await sensor.waitForMatch(/^.*\n/);
+      assertEquals(typeof JSON.parse(line), "object");
+      if (!device) return;
+      const { stdout } = await unit.run(SHOW_NAMES);
+      assertMatch(stdout, RegExp(`^${device}`, "m"));
     },
   );
 }
 
 Deno.test("each example of a sensor has a test", () => {
-  const isTested = (example: string) =>
-    EXAMPLES.some(([part]) => part.test(example));
-  assertEquals(examples.filter((example) => !isTested(example)), []);
+  const tested = EXAMPLES.flatMap(([part]) => findExamples(part));
+  assertEquals(new Set(tested), new Set(examples));
 });
