@@ -56,7 +56,8 @@ for (const [filter, printed] of WITHOUT_UNIT) {
     needs({ commands: [name!] }),
     async () => {
       const args = ["-c", `${LOOP} | ${filter}`];
-      await using sensor = new Process("sh", args, { killGroup: true });
+      const env = { PYTHONUNBUFFERED: "" };
+      await using sensor = new Process("sh", args, { killGroup: true, env });
       await sensor.waitForMatch(RegExp(`^${printed}\n`));
     },
   );
