@@ -11,7 +11,7 @@ export interface Application {
 /** What Deno.serve tells about a request. */
 type ServeInfo = Deno.ServeHandlerInfo<Deno.NetAddr>;
 
-/** Wraps the outermost handler for Deno.serve: passes it the context of a request. */
+/** Adapts a handler to Deno.serve: passes it the context of a request. */
 export function withContext(handler: Handler) {
   return (request: Request, { remoteAddr }: ServeInfo): Response => {
     const target = requestTarget(request);

@@ -18,7 +18,9 @@ export function createLogger(sink: Sink, level: LevelName, style: LogStyle) {
   });
 
   class LineHandler extends BaseHandler {
-    override log = (line: string) => writer.write(line);
+    override log(line: string): void {
+      writer.write(line);
+    }
   }
   const handler = new LineHandler("NOTSET", {
     formatter: ({ levelName, msg }) => formatMessage(levelName, msg, style),

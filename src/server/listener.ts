@@ -90,7 +90,8 @@ export async function keepTrying(
 ): Promise<Listener | undefined> {
   const start = now();
   const warn = limitWarnings(logger, now);
-  for (let hasFailed = false; !signal.aborted; hasFailed = true) {
+  let hasFailed = false;
+  while (!signal.aborted) {
     try {
       const listener = open();
       const seconds = ((now() - start) / 1000).toFixed(1);
@@ -98,6 +99,7 @@ export async function keepTrying(
       return listener;
     } catch (error) {
       if (!(error instanceof ListenError)) throw error;
+      hasFailed = true;
       const { reason, remedy } = error;
       warn(remedy === undefined ? reason : `${reason}. ${remedy}`);
       await delay(LISTEN_RETRY_MS);
