@@ -6,10 +6,10 @@ export type Input = Pick<typeof Deno.stdin, "read">;
 export const MAX_LINE_BYTES = 64 * 1024; // without the end of the line
 const TOO_LONG = `Dropping lines longer than ${MAX_LINE_BYTES} bytes`;
 const UNFINISHED = "Dropping lines without a line feed";
-const LATE = "Dropping lines that pause before they end";
-const LINE_PAUSE_MS = 900; // less than a second: a read may begin late in a pause
-const PAUSE_MS = 5; // after each read and between lines, to let requests in
-const WORK_MS = 2; // how long lines are processed before such a pause
+const PAUSED = "Dropping lines that pause before they end";
+const MAX_PAUSE_MS = 900; // less than a second: a read may begin late in a pause
+const WORK_MS = 2; // how long lines are processed before a rest
+const REST_MS = 5; // then and after each read, so that requests get a turn
 const MAX_BYTES_PER_MS = 1000; // far above any sensor: more waits in the pipe
 const LF = 0x0a;
 const CR = 0x0d;
@@ -34,29 +34,29 @@ export async function* readLines(
       if (length > 0) drop(UNFINISHED, buffer.subarray(0, length));
       return;
     }
-    if (length > 0 && now() - waitStart > LINE_PAUSE_MS) {
-      drop(LATE, buffer.subarray(0, length));
+    if (length > 0 && now() - waitStart > MAX_PAUSE_MS) {
+      drop(PAUSED, buffer.subarray(0, length));
       isSkipping = true;
     }
     length += count;
     const bytes = buffer.subarray(0, length);
-    let pauseAt = now() + WORK_MS;
+    let restAt = now() + WORK_MS;
     for (const line of splitLines(bytes)) {
       if (isSkipping) isSkipping = false;
       else if (line.length > MAX_LINE_BYTES) drop(TOO_LONG, line);
       else yield line;
-      if (now() < pauseAt) continue;
-      await delay(PAUSE_MS);
-      pauseAt = now() + WORK_MS;
+      if (now() < restAt) continue;
+      await delay(REST_MS);
+      restAt = now() + WORK_MS;
     }
-    const rest = bytes.subarray(bytes.lastIndexOf(LF) + 1); // an incomplete line
-    if (rest.length === buffer.length && !isSkipping) {
-      drop(TOO_LONG, rest);
+    const incomplete = bytes.subarray(bytes.lastIndexOf(LF) + 1);
+    if (incomplete.length === buffer.length && !isSkipping) {
+      drop(TOO_LONG, incomplete);
       isSkipping = true;
     }
-    buffer.set(rest);
-    length = isSkipping ? 0 : rest.length; // nothing of a skipped line is kept
-    await delay(Math.max(PAUSE_MS, count / MAX_BYTES_PER_MS));
+    buffer.set(incomplete);
+    length = isSkipping ? 0 : incomplete.length; // nothing of a skipped line is kept
+    await delay(Math.max(REST_MS, count / MAX_BYTES_PER_MS));
   }
 }
 

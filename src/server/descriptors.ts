@@ -1,7 +1,7 @@
 import type { Logger } from "@std/log/logger";
 import type { Handler } from "../http/handler.ts";
 
-const SAVING_DURATION_MS = 600_000; // how long connections are closed after a response
+const SAVING_DURATION_MS = 600_000; // for how long each response closes its connection
 const ATTACK_INTERVAL_MS = 10_000; // running out twice within this time is an attack
 const ATTACK_BACKLOG = 128; // a shorter queue than Deno's: new clients wait less
 
