@@ -14,8 +14,7 @@ const TABLE = new Map(
 );
 
 /** The field that all responses have, as the README says. */
-const [, CACHING] = readme
-  .match(/All of these\s+responses have `Cache-Control: (.*?)`/);
+const [, CACHING] = readme.match(/`Cache-Control: (.*?)`/);
 
 /** Requests of a row, and the program that they are sent to. */
 interface Example {
