@@ -62,7 +62,7 @@ const SETTINGS = [
 
 /**
  * The checks of the guide's section "Updates and many boards". None needs what another
- * one leaves.
+ * one leaves, but the session's update, which keeps the sensor that was set before.
  */
 export const UPDATES: Check[] = [
   section("Set a sensor"),
