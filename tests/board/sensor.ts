@@ -36,6 +36,7 @@ const [, SENSOR_STOP_S, SERVICE_STOP_S] = guide
 const RUN_AS_USER = guide.block("User=pi");
 const ADD_GROUP = guide.block("SupplementaryGroups=audio");
 const SHOW_STATUS = guide.line("systemctl status");
+const [SHOW_BOTH] = guide.match(/systemctl status datasensor \S+(?=`)/);
 const SHOW_WARNINGS = guide.line("# warnings");
 
 /** The guide's settings of a sensor, a script, and the command that installs it. */
@@ -425,8 +426,8 @@ sudo chmod 660 /run/device-${group}; sudo chgrp ${group} /run/device-${group}`);
       await board.run(INSTALL_SCRIPT);
       await configure(board, SETTINGS);
       await waitForLog(board, ENDED!);
-      const state = () => property(board, "SubState", UNIT);
-      await board.waitForText("the state of the sensor", state, /^start-pre$/);
+      const status = async () => (await board.attempt(SHOW_BOTH)).stdout;
+      await board.waitForText("the status", status, /\(start-pre\)/);
       await configure(board, `${SETTINGS}\n${REPEAT}`);
       await board.waitForAnswer("200 21.5");
       await board.run("sudo chmod -x /usr/local/bin/my-sensor");
