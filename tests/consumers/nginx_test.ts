@@ -7,7 +7,7 @@ import {
 } from "./blackbox_exporter.ts";
 import { Collectd } from "./collectd.ts";
 import { SimulatedBoard } from "./simulated_board.ts";
-import { copyExample, fill, listBoards } from "./examples.ts";
+import { fill, listBoards, type Values } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
 import { guide } from "../helpers/guide.ts";
 import { missingAddress, missingCommand, needs } from "../helpers/needs.ts";
@@ -25,7 +25,7 @@ class Nginx extends Process {
     await Deno.chmod(folder.path, 0o755); // nginx reads as www-data
     await createCredentials(folder);
     const port = new ReservedPort();
-    const file = await copyExample(folder, "nginx.conf", {
+    const file = await installExample(folder, {
       " 443 ": ` 127.0.0.1:${port} `,
       ":443 ": `:${port} `,
       "/etc/nginx/": `${folder.path}/`,
@@ -91,14 +91,31 @@ http {
     ]);
   }
 
-  /** Runs the guide's curl command, typing the password. */
+  /** Runs the guide's commands of a client, typing the password. */
   async ask(password: string): Promise<string> {
-    const command = fill(guide.block("https://BOARD"), {
-      "datasensor.crt": `${this.folder.path}/datasensor.crt`,
+    using client = await Folder.create();
+    const commands = fill(guide.block("https://BOARD"), {
+      "scp BOARD:/etc/nginx/": `cd ${client.path}; cp ${this.folder.path}/`,
       "BOARD": `localhost:${this.port}`,
     });
-    return await typePassword(command, password, 1);
+    return await typePassword(commands, password, 1);
   }
+}
+
+/** Runs the guide's commands that install the example, and fills it in. */
+async function installExample(folder: Folder, values: Values): Promise<string> {
+  const commands = fill(guide.block("sudo apt install nginx"), {
+    "sudo apt ": "apt-get --simulate ", // it is installed
+    "sudo cp": "cp",
+    "/usr/share/doc/datasensor/examples": ".board",
+    "/etc/nginx/conf.d": folder.path,
+  });
+  const { code, stderr } = await output("sh", ["-ec", commands]);
+  assertEquals(code, 0, stderr);
+  const file = `${folder.path}/datasensor.conf`;
+  const example = await Deno.readTextFile(file);
+  await Deno.writeTextFile(file, fill(example, values));
+  return file;
 }
 
 /** Runs the guide's commands for the certificate and the password file. */
@@ -111,12 +128,16 @@ async function createCredentials(folder: Folder): Promise<void> {
     "BOARD": "localhost",
     "/etc/nginx/": `${folder.path}/`,
   });
-  const shown = await typePassword(commands, PASSWORD, 2);
+  const asSudo = `umask 022\n${commands}`;
+  const shown = await typePassword(asSudo, PASSWORD, 2);
   assert(!shown.includes("$6$"), shown);
   const passwords = `${folder.path}/datasensor.passwords`;
   assertMatch(await Deno.readTextFile(passwords), /^reader:\$6\$/); // SHA-512
   const access = await output("stat", ["-c", "%a %G", passwords]);
   assertMatch(access.stdout, isRoot ? /^640 www-data$/m : /^640 /);
+  const certificate = `${folder.path}/datasensor.crt`;
+  const readers = await output("stat", ["-c", "%a", certificate]);
+  assertEquals(readers.stdout, "644\n"); // for the user who copies it
   const nineYears = `${9 * 365 * 24 * 60 * 60}`;
   const { code, stdout } = await output("openssl", [
     "x509",
@@ -124,7 +145,7 @@ async function createCredentials(folder: Folder): Promise<void> {
     "-checkend",
     nineYears,
     "-in",
-    `${folder.path}/datasensor.crt`,
+    certificate,
   ]);
   assertEquals(code, 0, stdout);
 }
@@ -149,8 +170,26 @@ async function typePassword(
   return terminal.stdout;
 }
 
-const missingNginx = missingCommand("nginx", "openssl", "curl") ??
+const missingNginx = missingCommand("nginx", "openssl", "curl", "apt-get") ??
   missingTerminal() ?? missingAddress("::1");
+
+/** The folders with the units that the guide's command restarts. */
+const UNITS = {
+  datasensor: ".board/package/usr/lib/systemd/system",
+  nginx: "/lib/systemd/system",
+};
+
+Deno.test(
+  "the guide restarts the service and nginx by the names of their units",
+  needs({ missing: [missingNginx] }),
+  async () => {
+    const command = `sudo systemctl restart ${Object.keys(UNITS).join(" ")}`;
+    assertEquals(guide.line(command), command);
+    for (const [name, folder] of Object.entries(UNITS)) {
+      await Deno.stat(`${folder}/${name}.service`);
+    }
+  },
+);
 
 Deno.test(
   "nginx.conf serves the reading over HTTPS to clients with the password, and errors without a current one",

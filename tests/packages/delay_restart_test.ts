@@ -2,6 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
+import { guide } from "../helpers/guide.ts";
 import { output } from "../helpers/process.ts";
 
 const SCRIPT = ".board/package/usr/lib/datasensor/delay-restart";
@@ -54,5 +55,26 @@ for (const [what, restarts, active, ended, started, delay] of STARTS) {
     const args = ["-c", script, folder.path, SCRIPT];
     const { stdout, stderr } = await output("sh", args);
     assertEquals([stdout, stderr], [delay, ""]);
+  });
+}
+
+/** The units, by the names that the guide gives to what they run. */
+const UNITS = {
+  service: "datasensor.service",
+  sensor: "datasensor-sensor.service",
+};
+
+for (const [name, file] of Object.entries(UNITS)) {
+  Deno.test(`${file} restarts the ${name} when the guide says`, async () => {
+    const said = guide.match(
+      RegExp(String.raw`\| the ${name} +\| (\S+) s +\| (\S+) s +\| (\S+) s`),
+    ).slice(1).map(Number);
+    const folder = ".board/package/usr/lib/systemd/system";
+    const unit = await Deno.readTextFile(`${folder}/${file}`);
+    const [, count, inMs] = unit.match(/^RestartSec=(\d+)(ms)?$/m)!;
+    const restart = Number(count) / (inMs ? 1000 : 1);
+    const [, long, wait] = unit.match(/delay-restart %N (\d+) (\d+)$/m)!;
+    const whole = Math.trunc(restart + Number(wait));
+    assertEquals(said, [restart, Number(long), whole]);
   });
 }

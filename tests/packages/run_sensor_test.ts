@@ -1,7 +1,7 @@
 // What runs the sensor in its unit. tests/board runs it under systemd.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { guide } from "../helpers/guide.ts";
+import { guide, readme } from "../helpers/guide.ts";
 import { needs } from "../helpers/needs.ts";
 import { output, Process } from "../helpers/process.ts";
 import { waitFor } from "../helpers/wait.ts";
@@ -37,14 +37,18 @@ for (const [filter, printed] of FILTERS) {
   );
 }
 
-const [UNBUFFERED_PYTHON] = guide.match(/(?<=`)python3 -u(?=`)/);
+const [UNBUFFERED_PYTHON] = readme.match(/(?<=`)python3 -u(?=`)/);
+const [UNBUFFERED_AWK] = readme.match(/(?<=`)awk -W\s+interactive(?=`)/);
+const [UNBUFFERED] = readme.match(/(?<=`)stdbuf -oL(?=`)/);
+const [COMPACT] = readme.match(/(?<=`\| )jq -c --unbuffered \.(?=`)/);
 
-/** What the guide says to do in a pipe without the unit, and what is then printed. */
+/** What README and guide say to do in a pipe without the unit, and what is then printed. */
 const WITHOUT_UNIT: [filter: string, printed: string][] = [
-  [guide.match(/(?<=`)awk -W interactive .*?(?=`)/)[0], "1"],
+  [`${UNBUFFERED_AWK} '{ print $1 }'`, "1"],
   [guide.match(/(?<=`)perl -pe .*?(?=`)/)[0], "1"],
   [`${UNBUFFERED_PYTHON} -c '${ADD_3}'`, "4"],
-  [guide.match(/(?<=`)stdbuf -oL .*?(?=`)/)[0], "1"],
+  [`${UNBUFFERED} cut -c 1-4`, "1"],
+  [`sed -u 's/.*/[\\n&\\n]/' | ${COMPACT}`, "\\[1\\]"], // over three lines
 ];
 
 for (const [filter, printed] of WITHOUT_UNIT) {

@@ -3,6 +3,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import project from "../../deno.json" with { type: "json" };
 import { Folder } from "../helpers/files.ts";
+import { guide } from "../helpers/guide.ts";
 import { needs } from "../helpers/needs.ts";
 import { output } from "../helpers/process.ts";
 
@@ -39,5 +40,29 @@ Deno.test(
       const name = ["-c", "user.name=test", "-c", "user.email=test"];
       await output("git", [...name, ...restore]);
     }
+  },
+);
+
+Deno.test(
+  "the guide's commands for an update bring a newer version",
+  needs({ commands: ["git"] }),
+  async () => {
+    using origin = await Folder.ofProject();
+    await origin.commit("2026-11-22T16:29:59Z");
+    using place = await Folder.create();
+    const cwd = `${place.path}/clone`;
+    await output("git", ["clone", "-q", origin.path, cwd]);
+    const older = await readVersion(cwd);
+    await Deno.writeTextFile(`${origin.path}/README.md`, "newer");
+    await origin.commit("2026-11-22T16:30:00Z");
+    const [pull, build] = guide.block("git pull").split("\n");
+    assertEquals(build, "deno task package"); // other tests run it
+    const { code, stderr } = await output("sh", ["-c", pull!], { cwd });
+    assertEquals(code, 0, stderr);
+    const newer = await readVersion(cwd);
+    assertEquals([older, newer].map((it) => it.slice(0, -7)), [
+      `${project.version}+20261122162959.`,
+      `${project.version}+20261122163000.`,
+    ]);
   },
 );
