@@ -141,6 +141,12 @@ Deno.test("the README's sensor that hangs is answered with 503 after the limit",
   await waitFor("the reading to be too old", ask, isStale);
 });
 
+Deno.test("the guide quotes why there is no reading", async () => {
+  await using program = await Program.start(["--stdin"], { hasInput: true });
+  const { detail } = await (await get(program.url)).json();
+  guide.match(RegExp(`"${detail}"`));
+});
+
 Deno.test("every task that a page names exists", async () => {
   const tasks = Object.keys(project.tasks);
   for (const page of PAGES) {
