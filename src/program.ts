@@ -78,6 +78,7 @@ async function serve(
   const level = config.debug ? "DEBUG" : "INFO";
   const sink = (bytes: Uint8Array) => stdout.write(bytes);
   const { logger, flush } = createLogger(sink, level, style);
+  // The journal outlasts updates, so it names the version that logs what follows
   if (config.underSystemd) logger.info(VERSION);
   const uncaught = uncaughtErrorSignal();
   const stop = AbortSignal.any([stopSignal(), uncaught]);
@@ -114,6 +115,8 @@ function createSensor(
     return () => reading;
   }
   const lastReading = new LastReading(config.maxAgeSeconds, logger);
+  // Nobody awaits it: it reads as long as the service runs. It logs why the input fails;
+  // any other error is uncaught, and ends the service
   followInput(stdin, config.json, lastReading, logger, stop);
   return lastReading.read;
 }

@@ -18,7 +18,7 @@ export function withAccessLog(
 ): Handler {
   return (request, context) => {
     const response = handler(request, context);
-    // On a dual-stack socket, IPv4 addresses are mapped (RFC 4291, 2.5.5.2)
+    // On a dual-stack socket, IPv4 addresses are mapped (RFC 4291, section 2.5.5.2)
     const isMapped = context.client.startsWith("::ffff:");
     const client = isMapped ? context.client.slice(7) : context.client;
     const method = escapeMethod(request.method);

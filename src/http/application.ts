@@ -11,9 +11,12 @@ export interface Application {
 /** What Deno.serve tells about a request. */
 type ServeInfo = Deno.ServeHandlerInfo<Deno.NetAddr>;
 
+/** A handler as Deno.serve calls it. */
+type ServeHandler = (request: Request, info: ServeInfo) => Response;
+
 /** Adapts a handler to Deno.serve: passes it the context of a request. */
-export function withContext(handler: Handler) {
-  return (request: Request, { remoteAddr }: ServeInfo): Response => {
+export function withContext(handler: Handler): ServeHandler {
+  return (request, { remoteAddr }) => {
     const target = requestTarget(request);
     return handler(request, { client: remoteAddr.hostname, target });
   };
@@ -21,7 +24,7 @@ export function withContext(handler: Handler) {
 
 /** Omits the body of responses to HEAD: over HTTP/2, Deno.serve would send it. */
 export function withoutHeadBody(
-  handler: ReturnType<typeof withContext>,
+  handler: ServeHandler,
 ): Application["handler"] {
   return (request, info) => {
     const response = handler(request, info);

@@ -33,10 +33,12 @@ function validateTarget({ url, headers }: Request): string | undefined {
   const [, authority = "", target = ""] =
     url.match(/^[^:]+:\/\/([^/?#]*)(.*)$/s) ?? [];
   const host = headers.get("host") ?? authority;
-  // Otherwise, the target is a full URL, whose host replaces Host
-  const isHostInUrl = beginsWithHost(url, host) ||
-    /^localhost(:|$)/.test(authority);
-  if (!AUTHORITY.test(isHostInUrl ? host : authority)) return undefined;
+  // Either Deno made the URL of the Host field and a target that is only a path
+  // (RFC 9112, section 3.3), or the target was this URL, and the Host field does not
+  // count (section 3.2.2). What the URL's authority comes from must be valid
+  const comesFromHost = beginsWithHost(url, host) ||
+    /^localhost(:|$)/.test(authority); // Deno's substitute
+  if (!AUTHORITY.test(comesFromHost ? host : authority)) return undefined;
   // Without a path, as in CONNECT, the target is the root
   return target.startsWith("/") ? target : `/${target}`;
 }

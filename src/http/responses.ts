@@ -3,7 +3,7 @@ import type { Reading } from "../sensor/last_reading.ts";
 import { memoizeLast } from "./memoize_last.ts";
 
 const METHODS = "GET, HEAD, OPTIONS";
-const DATE_LAG_MS = 1000; // how far Deno's Date may be behind
+const DATE_LAG_MS = 1000; // how far Deno's Date may be behind the clock
 
 const COMMON = {
   "cache-control": "no-store", // a cached one could be mistaken for a current one
@@ -20,10 +20,17 @@ const PREFLIGHT = {
 };
 
 /** What creates all responses. */
-export type Responses = ReturnType<typeof createResponses>;
+export interface Responses {
+  /** Returns the response with a reading. */
+  reading(reading: Reading): Response;
+  /** Returns the response to OPTIONS, including CORS preflights. */
+  options(): Response;
+  /** Returns an error response with problem details (RFC 9457, section 3). */
+  problem(status: 400 | 404 | 405 | 500 | 503, detail: string): Response;
+}
 
 /** Creates {@linkcode Responses}. With `cors`, pages of other origins may read them. */
-export function createResponses(cors: boolean) {
+export function createResponses(cors: boolean): Responses {
   const common = cors ? { ...COMMON, ...CORS } : COMMON;
 
   const encode = memoizeLast(({ json, time }: Reading) => {
@@ -32,6 +39,7 @@ export function createResponses(cors: boolean) {
       "content-type": "application/json",
     };
     if (time !== undefined) {
+      // It must not be later than Date (RFC 9110, section 8.8.2.1)
       const modified = new Date(time - DATE_LAG_MS);
       headers["last-modified"] = modified.toUTCString();
     }
@@ -40,18 +48,15 @@ export function createResponses(cors: boolean) {
   });
 
   return {
-    /** Returns the response with a reading; a clone costs less than a new one. */
-    reading: (reading: Reading) => encode(reading).clone(),
+    reading: (reading) => encode(reading).clone(), // costs less than a new one
 
-    /** Returns the response to OPTIONS, including CORS preflights. */
     options() {
       const preflight = cors ? PREFLIGHT : {};
       const headers = { ...common, allow: METHODS, ...preflight };
       return new Response(null, { status: 204, headers });
     },
 
-    /** Returns an error response with problem details (RFC 9457, section 3). */
-    problem(status: 400 | 404 | 405 | 500 | 503, detail: string) {
+    problem(status, detail) {
       const title = STATUS_TEXT[status];
       const body = { type: "about:blank", title, status, detail };
       const headers: Record<string, string> = {

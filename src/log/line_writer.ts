@@ -6,6 +6,7 @@ export const CAPACITY_BYTES = 8 * 1024 * 1024;
 const BATCH_DELAY_MS = 100; // how long the first line of a batch waits for more
 const BATCH_BYTES = 64 * 1024; // of whole lines, unless a line is longer
 const ATOMIC_BYTES = 4096; // a pipe takes all of them or none (PIPE_BUF in POSIX)
+const ONE_LINE = 1; // a limit in bytes so low that a batch is one line
 const RETRY_MS = 500; // pause after the sink has failed
 const FULL_RETRY_MS = 10; // pause while a non-blocking sink is full
 const LF = 0x0a;
@@ -70,12 +71,15 @@ export class LineWriter {
           const written = await this.sink(takeLines(bytes, limit));
           bytes = bytes.subarray(written);
         } catch (error) {
-          // A failed write does not say how much it wrote. Retry it line by line, so
-          // that one line at most is repeated, or all that a disk took until it was full
-          const isFull = error instanceof Deno.errors.WouldBlock;
-          if (isFull) this.#batchBytes = ATOMIC_BYTES; // so that nothing is repeated
-          limit = isFull ? ATOMIC_BYTES : 1;
-          await this.wait(isFull ? FULL_RETRY_MS : RETRY_MS);
+          // A failed write does not say how much it wrote, so the batch is written again.
+          // The next ones are smaller, so that a further failure repeats less
+          if (error instanceof Deno.errors.WouldBlock) {
+            limit = this.#batchBytes = ATOMIC_BYTES; // written whole or not at all
+            await this.wait(FULL_RETRY_MS);
+          } else {
+            limit = ONE_LINE;
+            await this.wait(RETRY_MS);
+          }
         }
       }
     } while (this.#length > 0);

@@ -11,8 +11,19 @@ const PRIORITIES: ByLevel = { DEBUG: "<7>", WARN: "<4>", ERROR: "<3>" };
 /** How records are written: as plain text, with colors, or for systemd's journal. */
 export type LogStyle = "plain" | "color" | "journal";
 
-/** Creates a logger that never blocks and never throws, and a function to flush it. */
-export function createLogger(sink: Sink, level: LevelName, style: LogStyle) {
+/** A logger that never blocks and never throws. */
+export interface BufferedLogger {
+  readonly logger: Logger;
+  /** Resolves once all records are written. */
+  flush(): Promise<void>;
+}
+
+/** Creates a logger that writes records of a level and above to a sink. */
+export function createLogger(
+  sink: Sink,
+  level: LevelName,
+  style: LogStyle,
+): BufferedLogger {
   const writer = new LineWriter(sink, (count) => {
     logger.warn(`Log lines dropped because the output is too slow: ${count}`);
   });
@@ -29,10 +40,13 @@ export function createLogger(sink: Sink, level: LevelName, style: LogStyle) {
   return { logger, flush: () => writer.flush() };
 }
 
+/** Logs a problem. Details follow it, but do not make it another problem. */
+export type Warn = (problem: string, details?: () => string) => void;
+
 /** Creates a function that logs a problem, but the same one only once a minute. */
-export function limitWarnings(logger: Logger, now: () => number) {
+export function limitWarnings(logger: Logger, now: () => number): Warn {
   const warnedAt = new Map<string, number>(); // by problem
-  return (problem: string, details = () => ""): void => {
+  return (problem, details = () => "") => {
     const time = now();
     if (time - (warnedAt.get(problem) ?? -Infinity) < REMINDER_MS) return;
     warnedAt.set(problem, time);
@@ -41,13 +55,17 @@ export function limitWarnings(logger: Logger, now: () => number) {
 }
 
 /** Prefixes each line with its level's priority, for the journal (sd-daemon(3)). */
-export function withPriority(level: string, text: string) {
+export function withPriority(level: string, text: string): string {
   const priority = PRIORITIES[level] ?? "";
   return priority + text.replaceAll("\n", `\n${priority}`);
 }
 
 /** Formats a message: its text, after the level's name unless that is INFO. */
-function formatMessage(level: string, message: string, style: LogStyle) {
+function formatMessage(
+  level: string,
+  message: string,
+  style: LogStyle,
+): string {
   if (level === "INFO") return message;
   const text = `${level} ${message}`;
   if (style === "journal") return withPriority(level, text);

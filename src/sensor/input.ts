@@ -36,11 +36,9 @@ export async function followInput(
   try {
     for await (const line of readLines(input, drop, now)) {
       if (line.every((byte) => byte <= 0x20)) continue; // nothing visible
-      try {
-        lastReading.set(toJson(line));
-      } catch {
-        drop("Dropping lines that are not JSON", line);
-      }
+      const json = toJson(line);
+      if (json === undefined) drop("Dropping lines that are not JSON", line);
+      else lastReading.set(json);
     }
   } catch (error) {
     return await end("failed", ` (${error})`);
@@ -48,11 +46,18 @@ export async function followInput(
   await end("ended");
 }
 
-/** Returns a JSON text, which is UTF-8 (RFC 8259, section 8.1), or throws. */
-function decodeJson(line: Uint8Array): string {
-  const text = STRICT_UTF8.decode(line);
-  JSON.parse(text);
-  return text;
+/**
+ * Returns the text of a line if it is a JSON text in UTF-8 (RFC 8259, section 8.1), or
+ * undefined.
+ */
+function decodeJson(line: Uint8Array): string | undefined {
+  try {
+    const text = STRICT_UTF8.decode(line);
+    JSON.parse(text);
+    return text;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns any text as a JSON string. */

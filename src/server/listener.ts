@@ -48,9 +48,10 @@ export function listen(
   const closer = new AbortController();
   const { signal } = closer;
   const all = { ...options, hostname, port, signal, onListen() {} }; // silent
-  const open = () => ({ server: runtime.serve(all), closer });
-  // Deno.serve fails because of this address or, if DENO_SERVE_ADDRESS names another one,
-  // because of that
+  const open = (): Listener => ({ server: runtime.serve(all), closer });
+  // With DENO_SERVE_ADDRESS, Deno.serve tries another address than this one, so blame this
+  // one only if it is not free. All addresses of --host are permitted: an error about
+  // permissions is about another one
   try {
     return open();
   } catch (error) {
@@ -61,8 +62,8 @@ export function listen(
       throw new ListenError(`Cannot listen on ${place}: ${reason}`, remedy);
     }
   }
-  // This address is free or, unlike all those of --host, not permitted: either another
-  // program has just ended, or Deno.serve has tried another address
+  // A program that used this address may have just ended, so try again. If that fails,
+  // too, Deno.serve tries the other address
   try {
     return open();
   } catch (error) {
@@ -112,7 +113,10 @@ export async function keepTrying(
  * but one attempt to connect, and clients retry after a second instead of being refused.
  * This slows down those that reconnect at once, so that others get a turn.
  */
-export function holdPort({ hostname, port }: Address, { listen }: Runtime) {
+export function holdPort(
+  { hostname, port }: Address,
+  { listen }: Runtime,
+): Disposable | undefined {
   try {
     return listen({ hostname, port, tcpBacklog: 0 });
   } catch {

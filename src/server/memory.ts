@@ -11,8 +11,14 @@ const MEMORY_CHECK_MS = 200; // an attack takes hundreds of MB in a few of these
 /** The process uses too much memory. */
 export class MemoryError extends Error {}
 
-/** Throws a {@linkcode MemoryError} once the process uses too much memory. */
-export async function watchMemory(signal: AbortSignal, runtime: Runtime) {
+/**
+ * Throws a {@linkcode MemoryError} once the process uses too much memory. Returns after
+ * the signal is aborted.
+ */
+export async function watchMemory(
+  signal: AbortSignal,
+  runtime: Runtime,
+): Promise<void> {
   let lowest = runtime.residentBytes();
   while (!signal.aborted) {
     await runtime.delay(MEMORY_CHECK_MS);

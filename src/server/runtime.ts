@@ -9,4 +9,6 @@ export const RUNTIME = {
   now: () => performance.now(),
   residentBytes: () => Deno.memoryUsage().rss,
 };
+
+/** The runtime, or what replaces it. */
 export type Runtime = typeof RUNTIME;

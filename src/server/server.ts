@@ -1,7 +1,7 @@
 import type { Logger } from "@std/log/logger";
 import type { Config } from "../config.ts";
 import type { Application } from "../http/application.ts";
-import { limitWarnings } from "../log/logger.ts";
+import { limitWarnings, type Warn } from "../log/logger.ts";
 import type { Descriptors } from "./descriptors.ts";
 import { holdPort, keepTrying, listen, type Listener } from "./listener.ts";
 import { MemoryError, watchMemory } from "./memory.ts";
@@ -15,7 +15,7 @@ const MEMORY_RELEASE_MS = 500; // until closed connections have freed their memo
 
 /** A server that reports where it listens, and recovers from failures. */
 export class Server {
-  readonly #warn: ReturnType<typeof limitWarnings>;
+  readonly #warn: Warn;
 
   constructor(
     private readonly config: Config,
@@ -40,10 +40,11 @@ export class Server {
     const { addr } = listener.server; // port 0 or DENO_SERVE_ADDRESS changes it
     this.#report(addr);
     while (true) {
-      const outOfMemory = watchMemory(listener.closer.signal, runtime);
-      const failure = await waitForFailure(listener, stopped, outOfMemory);
+      // Rejects once too much memory is used, and ends when this listener is closed
+      const memoryWatch = watchMemory(listener.closer.signal, runtime);
+      const failure = await waitForFailure(listener, stopped, memoryWatch);
       if (failure === undefined) {
-        return await this.#shutDown(listener, outOfMemory);
+        return await this.#shutDown(listener, memoryWatch);
       }
       await this.#recover(listener, failure);
       const open = () => this.#open(addr);
@@ -73,13 +74,16 @@ export class Server {
   }
 
   /** Closes idle connections, and waits for running requests, but not forever. */
-  async #shutDown({ server }: Listener, outOfMemory: Promise<void>) {
+  async #shutDown(
+    { server }: Listener,
+    memoryWatch: Promise<void>,
+  ): Promise<void> {
     const timeout = this.runtime.delay(SHUTDOWN_TIMEOUT_MS);
     // shutdown() alone would wait forever for a body that never ends
     server.shutdown();
     const finished = server.finished.catch(() => timeout); // accept has failed
     // An attack may go on meanwhile, so memory is still watched
-    await Promise.race([finished, timeout, outOfMemory]).catch(() => {});
+    await Promise.race([finished, timeout, memoryWatch]).catch(() => {});
   }
 
   #open(address: Pick<Config, "hostname" | "port">): Listener {
@@ -96,15 +100,18 @@ export class Server {
     if (!isMemory) this.descriptors.noteExhausted();
   }
 
-  /** Frees memory. Deno still listens. */
+  /** Closes all connections, and with them the port, to free their memory. */
   async #freeMemory({ server, closer }: Listener): Promise<void> {
-    closer.abort(); // closes the port too
+    closer.abort();
     await this.runtime.delay(CLOSE_MS);
     using _ = holdPort(server.addr, this.runtime);
     await this.runtime.delay(MEMORY_RELEASE_MS);
   }
 
-  /** Frees descriptors. Accept has failed, as with EMFILE, and Deno has closed the port. */
+  /**
+   * Closes all connections to free their descriptors. The port is closed already: Deno
+   * does so when accept fails, as with EMFILE.
+   */
   async #freeDescriptors({ server, closer }: Listener): Promise<void> {
     using _ = holdPort(server.addr, this.runtime);
     await this.runtime.delay(LAST_RESPONSE_MS);
@@ -117,13 +124,13 @@ export class Server {
 async function waitForFailure(
   { server }: Listener,
   stopped: Promise<void>,
-  outOfMemory: Promise<void>,
+  memoryWatch: Promise<void>,
 ): Promise<unknown> {
   const ended = server.finished.then(() => {
     throw new Error("The server has ended");
   });
   try {
-    await Promise.race([stopped, outOfMemory, ended]);
+    await Promise.race([stopped, memoryWatch, ended]);
   } catch (error) {
     return error;
   }
