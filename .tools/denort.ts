@@ -32,13 +32,13 @@ function identify(bytes: Uint8Array): string {
   const machine = readMachine(bytes);
   if (machine === undefined) return "not a 64-bit Linux program";
   const text = new TextDecoder("latin1").decode(bytes);
-  // denort contains its user agent, such as Deno/2.9.6, twice: with and without the
-  // commit. A library's name that looks the same, such as Deno/0.80.0, occurs once
-  const names: string[] = text.match(/Deno\/\d+\.\d+\.\d+/g) ?? [];
-  const agent = names.find((name, index) => names.indexOf(name) < index);
-  if (!agent) return "not denort";
+  // denort contains its user agent with the commit, such as Deno/2.9.6+e518fbd. Without
+  // it, the version could go on, or be that of a library, such as Deno/0.80.0
+  const agent = /Deno\/(\d+\.\d+\.\d+)[-.\w]*\+[\da-f]{7}/;
+  const version = agent.exec(text)?.[1];
+  if (version === undefined) return "a program that names no version of Deno";
   const processor = PROCESSORS[machine] ?? "another processor";
-  return `denort ${agent.slice("Deno/".length)} for ${processor}`;
+  return `denort ${version} for ${processor}`;
 }
 
 /**

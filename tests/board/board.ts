@@ -169,6 +169,11 @@ export class Board implements AsyncDisposable, Participant {
   /** Waits until it accepts ssh and has started all units. */
   async waitUntilUp(): Promise<void> {
     await this.#connect();
+    await this.#waitForUnits();
+  }
+
+  /** Waits until it has started all units. One may fail: what needs it finds out. */
+  async #waitForUnits(): Promise<void> {
     await this.#ssh("systemctl is-system-running --wait");
   }
 
@@ -243,7 +248,7 @@ export class Board implements AsyncDisposable, Participant {
   /** Reboots as an operator does, and waits until it is up again. */
   async reboot(): Promise<void> {
     await this.rebootUntilSsh();
-    await this.#ssh("systemctl is-system-running --wait");
+    await this.#waitForUnits();
   }
 
   /** Reboots as an operator does, and waits until it accepts ssh again. */
@@ -356,6 +361,7 @@ function stdoutOrThrow(
 
 /** Creates an ssh key, and returns its public part. */
 async function createKey(path: string): Promise<string> {
-  await output("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", path]);
+  const args = ["-q", "-t", "ed25519", "-N", "", "-f", path];
+  stdoutOrThrow("ssh-keygen", await output("ssh-keygen", args));
   return (await Deno.readTextFile(`${path}.pub`)).split(" ")[1]!;
 }

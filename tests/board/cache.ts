@@ -30,7 +30,7 @@ export class CachedFolder {
   /** Returns its path. Throws if it was not made: tests side by side cannot make it. */
   async find(): Promise<string> {
     const path = await this.#path();
-    if (await use(path)) return path;
+    if (await touch(path)) return path;
     throw new Error(
       `No ${path}: run "deno task test:board" or "test:arm", and change no file meanwhile`,
     );
@@ -47,7 +47,7 @@ export class CachedFolder {
     const options = { create: true, write: true };
     using lock = await Deno.open(`${parent}.lock`, options);
     await lock.lock(true); // until it is closed
-    if (await use(path)) return path;
+    if (await touch(path)) return path;
     await removeUnused(parent);
     const unfinished = await Deno.makeTempDir({ dir: parent });
     await Deno.chmod(unfinished, 0o755); // for the users of a container
@@ -57,8 +57,8 @@ export class CachedFolder {
   }
 }
 
-/** Notes that a folder is in use, and returns whether it exists. */
-async function use(path: string): Promise<boolean> {
+/** Sets a folder's time to now, as it is used, and returns whether it exists. */
+async function touch(path: string): Promise<boolean> {
   const now = new Date();
   return await Deno.utime(path, now, now).then(() => true, () => false);
 }

@@ -36,7 +36,10 @@ export async function copyExample(
 }
 
 /** Lists the boards, which the examples read, in a folder, with the guide's command. */
-export async function listBoards(folder: Folder, boards: string[]) {
+export async function listBoards(
+  folder: Folder,
+  boards: string[],
+): Promise<void> {
   const command = consumersGuide.line("echo BOARD");
   const commands = boards.map((BOARD) => fill(command, { BOARD, ">": ">>" }));
   await runCommands(folder, commands.join("\n"));

@@ -21,12 +21,16 @@ const REQUEST: Fields = {
 };
 
 /** Encodes a request with some other fields (undefined omits one) and more bytes. */
-export function request(stream: number, fields?: Fields, more: number[] = []) {
+export function request(
+  stream: number,
+  fields?: Fields,
+  more: number[] = [],
+): Uint8Array<ArrayBuffer> {
   const block = [...encodeFields(fields), ...more];
   return frame(TYPE.HEADERS, FLAG.END_STREAM | FLAG.END_HEADERS, stream, block);
 }
 
-export function cancel(stream: number) {
+export function cancel(stream: number): Uint8Array<ArrayBuffer> {
   return frame(TYPE.RST_STREAM, 0, stream, [0, 0, 0, 8]); // CANCEL
 }
 
@@ -43,7 +47,12 @@ function encodeText(text: string): number[] {
 }
 
 /** Encodes a frame (RFC 9113, section 4.1). */
-function frame(type: number, flags: number, stream: number, payload: number[]) {
+function frame(
+  type: number,
+  flags: number,
+  stream: number,
+  payload: number[],
+): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(9 + payload.length);
   const view = new DataView(bytes.buffer);
   view.setUint32(0, payload.length << 8 | type);
@@ -64,7 +73,10 @@ const EMPTY_FRAMES = Uint8Array.from(
 /** A connection that uses HTTP/2 from the start, without an upgrade. */
 export class Http2Connection implements Disposable {
   /** Connects, and sends the preface with settings. */
-  static async open(port: number, settings: number[] = []) {
+  static async open(
+    port: number,
+    settings: number[] = [],
+  ): Promise<Http2Connection> {
     const opened = new Http2Connection(await Deno.connect({ port }));
     const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
     await opened.send(preface, frame(TYPE.SETTINGS, 0, 0, settings));

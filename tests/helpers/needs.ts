@@ -47,7 +47,9 @@ export interface Needs {
  *
  * @throws {Error} If something is missing in CI.
  */
-export function needs({ commands = [], missing = [] }: Needs) {
+export function needs(
+  { commands = [], missing = [] }: Needs,
+): { ignore: boolean } {
   const reasons = [missingCommand(...commands), ...missing];
   const reason = reasons.find((it) => it !== undefined);
   if (reason && Deno.env.has("CI")) throw new Error(`To test, ${reason}`);
@@ -94,7 +96,10 @@ export function missingNamespaces(): string | undefined {
 }
 
 /** Tells whether Python has a module of a Debian package. */
-export function missingPythonModule(module: string, debian: string) {
+export function missingPythonModule(
+  module: string,
+  debian: string,
+): string | undefined {
   const missing = missingCommand("python3");
   if (missing) return missing;
   const args = ["-c", `import ${module}`];

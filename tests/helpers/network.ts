@@ -32,7 +32,10 @@ export function get(
 }
 
 /** Sends all of the data. */
-export async function send(connection: Deno.Conn, data: BlobPart) {
+export async function send(
+  connection: Deno.Conn,
+  data: BlobPart,
+): Promise<void> {
   const bytes = await new Blob([data]).bytes();
   for (let sent = 0; sent < bytes.length;) {
     sent += await connection.write(bytes.subarray(sent));

@@ -14,7 +14,10 @@ import {
 const COMMAND_DEADLINE_MS = 120_000;
 
 /** How a command ended, and what it printed. */
-export type Output = Awaited<ReturnType<typeof output>>;
+export interface Output extends Pick<Deno.CommandStatus, "code" | "signal"> {
+  readonly stdout: string;
+  readonly stderr: string;
+}
 
 /** A variable that names a proxy, or what needs none. */
 const PROXY_VARIABLE = /^(all|ftp|https?|no|wss?)_proxy$/i;
@@ -48,7 +51,7 @@ export async function output(
   args: string[],
   options: ProcessOptions = {},
   limit = COMMAND_DEADLINE_MS,
-) {
+): Promise<Output> {
   await using process = new Process(command, args, options);
   const { code, signal } = await process.waitForEnd(limit);
   const { stdout, stderr } = process;
@@ -66,11 +69,12 @@ export class Process implements AsyncDisposable, Participant {
   readonly #child: Deno.ChildProcess;
   readonly #killGroup: boolean;
   readonly #input: WritableStreamDefaultWriter<Uint8Array> | undefined;
-  readonly #done: Promise<Deno.CommandStatus>; // and all its output is read
+  /** Resolves when it has ended and all its output is read. */
+  readonly #closed: Promise<Deno.CommandStatus>;
   readonly #owned = new DisposableStack();
-  #status: Deno.CommandStatus | undefined; // when it is done
-  #hasEnded = false;
-  #mayEnd = false; // as a test has told it to, or waits for that
+  #isEnded = false;
+  #closedStatus: Deno.CommandStatus | undefined; // once it is closed
+  #isEndExpected = false; // a test has told it to end, or waits for that
   #pause: PromiseWithResolvers<void> | undefined; // while nobody reads its output
   #readDelayMs = 0; // after each chunk of output
 
@@ -99,10 +103,10 @@ export class Process implements AsyncDisposable, Participant {
     this.#input = hasInput ? this.#child.stdin.getWriter() : undefined;
     this.pid = this.#child.pid;
     this.ended = this.#child.status;
-    this.ended.then(() => this.#hasEnded = true);
+    this.ended.then(() => this.#isEnded = true);
     const readAll = [this.#read("stdout"), this.#read("stderr")];
-    this.#done = Promise.all(readAll).then(() => this.ended);
-    this.#done.then((status) => this.#status = status);
+    this.#closed = Promise.all(readAll).then(() => this.ended);
+    this.#closed.then((status) => this.#closedStatus = status);
     participants.add(this);
   }
 
@@ -145,8 +149,8 @@ export class Process implements AsyncDisposable, Participant {
   }
 
   get failure(): string | undefined {
-    if (!this.#status || this.#mayEnd) return undefined;
-    return `"${this.#shortName}" has ended with ${this.#status.code}`;
+    if (!this.#closedStatus || this.#isEndExpected) return undefined;
+    return `"${this.#shortName}" has ended with ${this.#closedStatus.code}`;
   }
 
   get #shortName(): string {
@@ -157,7 +161,9 @@ export class Process implements AsyncDisposable, Participant {
   }
 
   describe(): string {
-    const state = this.#status ? `ended with ${this.#status.code}` : "runs";
+    const state = this.#closedStatus
+      ? `ended with ${this.#closedStatus.code}`
+      : "runs";
     const streams = (["stdout", "stderr"] as const).map((stream) =>
       this[stream] &&
       `\n${stream}: ${tail(this[stream])}`
@@ -179,30 +185,32 @@ export class Process implements AsyncDisposable, Participant {
   }
 
   kill(signal: Deno.Signal): void {
-    this.#mayEnd = true;
+    this.#isEndExpected = true;
     this.#child.kill(signal); // throws if it has ended
   }
 
   /** Waits until it ends, up to a limit in ms, and reads all its output. */
   async waitForEnd(limit = DEADLINE_MS): Promise<Deno.CommandStatus> {
-    this.#mayEnd = true;
+    this.#isEndExpected = true;
     const name = this.#shortName;
     await within(this.ended, () => `the end of "${name}"`, limit);
     this.resumeReading();
     const closed = () => `the end of the output of "${name}", which has ended`;
-    return await within(this.#done, closed);
+    return await within(this.#closed, closed);
   }
 
   /** Sends a signal, and waits until it ends. */
-  async stop(signal: Deno.Signal = "SIGTERM") {
+  async stop(signal: Deno.Signal = "SIGTERM"): Promise<Deno.CommandStatus> {
     this.kill(signal);
     return await this.waitForEnd();
   }
 
   /** Does something that may end it, such as to send a signal, every 20 ms until it does. */
-  async repeatUntilEnd(act: () => void | Promise<void>) {
+  async repeatUntilEnd(
+    act: () => void | Promise<void>,
+  ): Promise<Deno.CommandStatus> {
     const timer = setInterval(async () => {
-      if (!this.#hasEnded) await Promise.try(act).catch(() => {}); // it is ending
+      if (!this.#isEnded) await Promise.try(act).catch(() => {}); // it is ending
     }, 20);
     try {
       return await this.waitForEnd();
@@ -228,7 +236,7 @@ export class Process implements AsyncDisposable, Participant {
     try {
       if (!this.#killGroup) this.#child.kill("SIGKILL");
       // While somebody has its output open, the system does not reuse the group's id
-      else if (!this.#status) Deno.kill(-this.pid, "SIGKILL");
+      else if (!this.#closedStatus) Deno.kill(-this.pid, "SIGKILL");
     } catch {
       // It has just ended
     }

@@ -3,7 +3,10 @@
 import { output } from "./process.ts";
 
 /** Returns the resident memory of a process, or its peak (VmHWM), in 10^6 bytes. */
-export async function residentMemory(pid: number, field = "VmRSS") {
+export async function residentMemory(
+  pid: number,
+  field = "VmRSS",
+): Promise<number> {
   const { stdout } = await output("grep", [field, `/proc/${pid}/status`]);
   return Number(stdout.match(/(\d+) kB/)![1]) * 1024 / 1e6;
 }

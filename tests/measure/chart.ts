@@ -93,7 +93,7 @@ export function drawChart(
   results: Result[],
   scaling: Scaling[],
   notes: string[],
-) {
+): string {
   const servers = results.map(({ server }) => server);
   const names = servers.map((name, row) => text(-8, ROW_PX * row, name, "end"));
   const range = (row: number) => {

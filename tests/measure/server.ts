@@ -16,7 +16,10 @@ export class Server extends Process {
   readonly loads: ReturnType<typeof parseLoad>[] = [];
 
   /** Starts a server and waits for its first response. */
-  static async start(command: Peer["command"], log = "/dev/null") {
+  static async start(
+    command: Peer["command"],
+    log = "/dev/null",
+  ): Promise<Server> {
     const port = new ReservedPort();
     const respond = async () => {
       const ask = () => exchange(port.number, LAST_GET).catch(() => "");

@@ -1,9 +1,10 @@
 // What the tasks check: whether Deno is too old, or an executable would crash.
 
 import { assertEquals } from "@std/assert";
-import { explainDownload } from "../../.tools/denort.ts";
+import { assertDenort, explainDownload } from "../../.tools/denort.ts";
 import { fitsLargePages } from "../../.tools/elf.ts";
 import { isOlder } from "../../.tools/oldest_deno.ts";
+import { Folder } from "../helpers/files.ts";
 
 const PT_LOAD = 1;
 const PT_NOTE = 4;
@@ -83,3 +84,23 @@ Deno.test("explainDownload() shows the last cause, and the remedies", () => {
   const other = new Error("Module not found");
   assertEquals(explainDownload(other, "aarch64"), other);
 });
+
+/** What a program contains, and what it is said to be. */
+const PROGRAMS = {
+  "Deno/2.7.11Deno/2.7.11+6ddbb09": "denort 2.7.11 for x86_64",
+  "Deno/2.7.1Deno/2.7.1+6ddbb09": "denort 2.7.1 for x86_64",
+  "Deno/0.80.0 Deno/0.80.0": "a program that names no version of Deno",
+};
+
+for (const [content, found] of Object.entries(PROGRAMS)) {
+  Deno.test(`assertDenort() says that "${content}" is ${found}`, async () => {
+    using folder = await Folder.create();
+    const file = `${folder.path}/denort`;
+    const header = encode([]);
+    header[18] = 62; // the processor, x86_64
+    await Deno.writeFile(file, header);
+    await Deno.writeTextFile(file, content, { append: true });
+    const error = await assertDenort(file, "aarch64").catch((it) => it);
+    assertEquals(error.message.split(`"${file}" is `)[1], found);
+  });
+}

@@ -3,7 +3,7 @@
 // A board's files, on which the package's programs run as in the sensor's unit.
 
 import { Folder } from "../helpers/files.ts";
-import { output, Process } from "../helpers/process.ts";
+import { type Output, output, Process } from "../helpers/process.ts";
 
 const PACKAGE = ".board/package";
 
@@ -86,7 +86,9 @@ export class SensorUnit implements Disposable {
   }
 
   /** Runs a shell command until it ends. */
-  async run(command: string) {
+  async run(
+    command: string,
+  ): Promise<Pick<Output, "code" | "stdout" | "stderr">> {
     const args = ["-c", this.adapt(command)];
     const { code, stdout, stderr } = await output("sh", args, {
       env: this.#env,
