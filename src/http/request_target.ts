@@ -46,5 +46,5 @@ function validateTarget({ url, headers }: Request): string | undefined {
 /** Whether a URL begins with a Host field, and not only with a part of its host. */
 function beginsWithHost(url: string, host: string): boolean {
   const prefix = `http://${host}`;
-  return url.startsWith(prefix) && /^([/?#*]|$)/.test(url.slice(prefix.length));
+  return url.startsWith(prefix) && /^([/?#]|$)/.test(url.slice(prefix.length));
 }

@@ -33,6 +33,7 @@ const URLS: [url: string, host: string | undefined, target?: string][] = [
   ["http://a:80", "a:80", "/"],
   // HTTP/2 with :path *
   ["http://board*", undefined, "/"],
+  ["http://board*", "board", "/"],
   // The Host field, or the start of the absolute form, is x/y
   ["http://x/y/datasensor", "x/y"],
 ];
