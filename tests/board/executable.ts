@@ -9,6 +9,7 @@ import { guide, readme } from "../helpers/guide.ts";
 import { Program } from "../helpers/program.ts";
 import { onTerminal } from "../helpers/terminal.ts";
 import { type Board, WAIT_LIMIT_MS } from "./board.ts";
+import { measureLoad } from "./measures.ts";
 import { type Check, property } from "./operations.ts";
 
 /** The highest ratio of the service's memory to that in the guide. */
@@ -38,37 +39,6 @@ export async function startByHand(board: Board): Promise<Program> {
   return program;
 }
 
-/** Returns the resident memory of a process of the board, in MB. */
-async function residentMemory(board: Board, pid: string): Promise<number> {
-  const line = await board.read(`grep VmRSS /proc/${pid}/status`);
-  return Math.round(Number(line.match(/(\d+) kB/)![1]) * 1024 / 1e6);
-}
-
-/** Sends a number of requests, over a few connections. */
-async function request(board: Board, count: number): Promise<void> {
-  const url = `http://127.0.0.1:${board.port(5000)}/datasensor`;
-  await Promise.all(Array.from({ length: 20 }, async (_, client) => {
-    for (let left = count / 20; left > 0; left--) {
-      // The journal keeps equal lines once
-      await (await fetch(`${url}?${client}.${left}`)).text();
-    }
-  }));
-}
-
-/** Returns how many bytes of the journal's files are in use. */
-async function journalSize(board: Board): Promise<number> {
-  const script = `import glob, struct
-size = 0
-for name in glob.glob("/*/log/journal/*/*.journal"):
-    with open(name, "rb") as file:
-        size += struct.unpack_from("<Q", file.read(144), 136)[0]
-print(size)`; // where the last object begins
-  return Number(
-    await board.read(`sudo journalctl --sync
-sudo python3 -c '${script}'`),
-  );
-}
-
 /** The checks of the README's section "On a board". */
 export const EXECUTABLE: Check[] = [
   {
@@ -77,22 +47,21 @@ export const EXECUTABLE: Check[] = [
     async run(board) {
       await board.waitForAnswer('200 "Sensor data"');
       const pid = await property(board, "MainPID");
-      const idle = await residentMemory(board, pid);
-      const size = await journalSize(board);
-      await request(board, 10_000);
-      const kilobytes = (await journalSize(board) - size) / 10_000 / 1000;
-      const after = await residentMemory(board, pid);
+      const { idleMb, loadedMb, journalKb } = await measureLoad(board);
       assertEquals(await property(board, "MainPID"), pid);
       console.log(
-        `Resident memory: ${idle} MB idle, ${after} MB after 10,000; ` +
-          `journal: ${kilobytes} KB per request`,
+        `Resident memory: ${idleMb} MB idle, ${loadedMb} MB after 10,000; ` +
+          `journal: ${journalKb} KB per request`,
       );
       const { pages } = board.kind;
       const row = SAID_MEMORY[pages];
-      const excess = Math.max(idle / Number(row[1]), after / Number(row[2]));
+      const excess = Math.max(
+        idleMb / Number(row[1]),
+        loadedMb / Number(row[2]),
+      );
       assert(excess <= MEMORY_TOLERANCE, `${excess} times as much`);
-      const error = Math.abs(kilobytes - Number(SAID_KILOBYTES));
-      assert(error < 0.1, `${kilobytes} KB per request`);
+      const error = Math.abs(journalKb - Number(SAID_KILOBYTES));
+      assert(error < 0.1, `${journalKb} KB per request`);
     },
   },
 
