@@ -152,9 +152,9 @@ export class Board implements AsyncDisposable, Participant {
   /** Replaces `BOARD` in a command, and the names of ARM by those of its processor. */
   adapt(command: string): string {
     const { processor } = this.kind;
-    return this.computer.adapt(command)
-      .replaceAll("arm64", ARCHITECTURES[processor])
+    const adapted = command.replaceAll("arm64", ARCHITECTURES[processor])
       .replaceAll("aarch64", processor);
+    return this.computer.adapt(adapted);
   }
 
   /** Makes all later commands, requests and waits fail with a reason. */

@@ -26,7 +26,7 @@ while [ "\${1#-}" != "$1" ]; do
 done
 board=$1
 shift
-{ printf '%s\\n' "$SSH_LINE"; cat; } | SSH $flags "$board" "$SSH_PRELUDE
+{ printf '%s\\n' "$SSH_LINE"; cat; } | COMMAND $flags "$board" "$SSH_PRELUDE
 $*"`;
 
 export class Computer implements Disposable {
@@ -60,18 +60,18 @@ export class Computer implements Disposable {
   /** Makes `ssh` and `scp` lead to a board. */
   async lead(route: Route): Promise<void> {
     this.#route = route;
-    await Deno.mkdir(`${this.path}/bin`);
+    await Deno.mkdir(`${this.path}/bin`, { recursive: true });
     const shared = [`ControlPath=${this.socket}`, "ConnectTimeout=10"];
     const options = [...shared, ...route.options]
       .map((option) => `-o '${option}'`).join(" ");
     const scripts = {
-      scp: 'exec SCP "$@"',
-      ssh: route.prelude ? SSH_WITH_PRELUDE : 'exec SSH "$@"',
+      scp: 'exec COMMAND "$@"',
+      ssh: route.prelude ? SSH_WITH_PRELUDE : 'exec COMMAND "$@"',
     };
     for (const [name, script] of Object.entries(scripts)) {
       const { stdout } = await output("which", [name]);
       const command = `${stdout.trim()} ${options}`;
-      const text = script.replace(name.toUpperCase(), () => command);
+      const text = script.replace("COMMAND", () => command);
       const path = `${this.path}/bin/${name}`;
       await Deno.writeTextFile(path, `#!/bin/sh\n${text}\n`, { mode: 0o755 });
     }
@@ -87,9 +87,10 @@ export class Computer implements Disposable {
   /** Replaces `BOARD` in a command, as a user does. */
   adapt(command: string): string {
     const { destination, folder } = this.#route;
-    return command
-      .replaceAll("BOARD:", `${destination}:${folder ? `${folder}/` : ""}`)
-      .replaceAll("BOARD", destination);
+    return command.replace(
+      /BOARD(:?)/g,
+      (_, colon) => destination + colon + (colon && folder ? `${folder}/` : ""),
+    );
   }
 
   [Symbol.dispose](): void {
