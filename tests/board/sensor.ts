@@ -30,7 +30,7 @@ const [SAID_FOLDERS] = guide.match(/It can write only to .*?\.\s+It can/s);
 
 /** How long the guide says that the sensor and the service may take to stop. */
 const [, SENSOR_STOP_S, SERVICE_STOP_S] = guide
-  .match(/which gets up to (\d+) s\..*? get up to (\d+) s/s);
+  .match(/gives the sensor up to (\d+) s, .*? log up to (\d+)\s+s/s);
 
 /** The guide's drop-ins of the sensor, and its commands that show what happened. */
 const RUN_AS_USER = guide.block("User=pi");

@@ -72,7 +72,7 @@ const LARGE_PAGES_LIMIT = `${LARGE_PAGES_IDLE + MEMORY_GROWTH} MB`;
 const LIMITS = [
   `longer than ${MAX_LINE_BYTES / 2 ** 10} KiB`,
   `${CAPACITY_BYTES / 2 ** 20} MiB of lines`,
-  `Memory is above ${MEMORY_LIMIT}`,
+  `memory is above ${MEMORY_LIMIT}`,
   `Above ${MEMORY_LIMIT}, or ${MEMORY_GROWTH} MB above its lowest use`,
   `(${LARGE_PAGES_LIMIT} with pages of 16 KB)`,
 ];
