@@ -2,8 +2,19 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { HELP, parseCommand } from "../../../src/process/command_line.ts";
-import { type Config, DEFAULTS } from "../../../src/config.ts";
+import type { Config } from "../../../src/config.ts";
 import project from "../../../deno.json" with { type: "json" };
+
+/** What the service does without a flag. */
+const DEFAULTS: Config = {
+  hostname: "0.0.0.0",
+  port: 5000,
+  stdin: false,
+  json: false,
+  cors: false,
+  underSystemd: false,
+  debug: true,
+};
 
 const COMMAND_LINES: [args: string[], config: Partial<Config>][] = [
   [[], {}],
