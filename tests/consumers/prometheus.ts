@@ -18,6 +18,18 @@ interface Series {
   values: Sample["value"][];
 }
 
+/** Runs the page's commands that install what Prometheus needs, but packages. */
+async function install(folder: Folder): Promise<void> {
+  const commands = fill(consumersGuide.block("sudo apt install prometheus"), {
+    "sudo apt install": "echo",
+    "sudo cp": "cp",
+    "sudo tee": "tee",
+    " .board": ` ${Deno.cwd()}/.board`,
+    "/etc/prometheus": folder.path,
+  });
+  await runCommands(folder, commands);
+}
+
 /** Prometheus with the example. */
 export class Prometheus extends Process {
   #origin = "";
@@ -46,12 +58,9 @@ export class Prometheus extends Process {
       "127.0.0.1:9103": `127.0.0.1:${collectd}`,
       "127.0.0.1:9115": `127.0.0.1:${exporter}`,
     });
-    const list = consumersGuide.block("/etc/prometheus/boards.yml");
-    await runCommands(
-      folder,
-      fill(list, { "sudo tee /etc/prometheus/": "tee " }),
-    );
-    await copyExample(folder, "datasensor_rules.yml", rules);
+    await install(folder);
+    const file = `${folder.path}/datasensor_rules.yml`;
+    await Deno.writeTextFile(file, fill(await Deno.readTextFile(file), rules));
     const global =
       `global: {scrape_interval: ${interval}, evaluation_interval: ${evaluation}}\n`;
     const example = await Deno.readTextFile(path);

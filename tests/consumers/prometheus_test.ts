@@ -54,6 +54,24 @@ Deno.test(
 );
 
 Deno.test(
+  "the page installs and restarts the programs by the names of their units",
+  needs({
+    commands: ["collectd", "prometheus"],
+    missing: [missingBlackboxExporter()],
+  }),
+  async () => {
+    const installed = consumersGuide.line("sudo apt install prometheus");
+    const restarted = consumersGuide.line("systemctl restart collectd");
+    const [, , , ...packages] = installed.split(" ");
+    const [, , , ...units] = restarted.split(" ");
+    assertEquals(packages.toSorted(), units.toSorted());
+    for (const unit of units) {
+      await Deno.stat(`/lib/systemd/system/${unit}.service`);
+    }
+  },
+);
+
+Deno.test(
   "prometheus.yml records the readings of two boards and their age, and alerts without a current one",
   needs({
     commands: ["collectd", "prometheus"],
