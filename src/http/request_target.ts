@@ -33,9 +33,8 @@ function validateTarget({ url, headers }: Request): string | undefined {
   const [, authority = "", target = ""] =
     url.match(/^[^:]+:\/\/([^/?#]*)(.*)$/s) ?? [];
   const host = headers.get("host") ?? authority;
-  // Either Deno made the URL of the Host field and a target that is only a path
-  // (RFC 9112, section 3.3), or the target was this URL, and the Host field does not
-  // count (section 3.2.2). What the URL's authority comes from must be valid
+  // If the target is a path, Deno has put the Host field before it (RFC 9112, section 3.3).
+  // If it is a full URL, the Host field does not count (section 3.2.2)
   const comesFromHost = beginsWithHost(url, host) ||
     /^localhost(:|$)/.test(authority); // Deno's substitute
   if (!AUTHORITY.test(comesFromHost ? host : authority)) return undefined;

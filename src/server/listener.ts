@@ -49,9 +49,9 @@ export function listen(
   const { signal } = closer;
   const all = { ...options, hostname, port, signal, onListen() {} }; // silent
   const open = (): Listener => ({ server: runtime.serve(all), closer });
-  // With DENO_SERVE_ADDRESS, Deno.serve tries another address than this one, so blame this
-  // one only if it is not free. All addresses of --host are permitted: an error about
-  // permissions is about another one
+  // A failure is about this address or, with DENO_SERVE_ADDRESS, another one. It is about
+  // this one if this one is not free, and it is about the other one if a permission is
+  // missing: all addresses of --host are permitted
   try {
     return open();
   } catch (error) {
