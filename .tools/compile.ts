@@ -57,7 +57,7 @@ export async function compile(
   const args = [
     "compile",
     "--no-code-cache", // which the executable would write into the board's /tmp
-    "--no-check", // by deno task check: it needs more memory than V8 may use here
+    "--no-check", // deno task check does that: these flags limit V8's memory
     ...denoFlags,
     `--target=${target}-unknown-linux-gnu`,
     `--output=${output}`,

@@ -32,14 +32,14 @@ await runTool(async (job) => {
   const { target, outputDir, folder } = job;
   const architecture = ARCHITECTURES.get(target);
   if (!architecture) throw new Error(`Unknown target "${target}"`);
+  await run("dpkg-deb", ["--version"]).catch(explainMissing);
   const version = await readVersion();
   const name = `datasensor_${version}_${architecture}.deb`;
   const file = `${outputDir}/${name}`;
   console.error(`Making ${file} with Deno ${Deno.version.deno}`);
-  await run("dpkg-deb", ["--version"]).catch(explainMissing);
   const executable = await compile(version, job);
   const date = await stage(folder, executable, version, architecture);
-  // Debian 11 cannot read zstd, the default on Ubuntu
+  // Ubuntu's default differs, and the same sources must give the same bytes
   const build = ["-Zxz", "--root-owner-group", "--build", "tree", name];
   const env = { SOURCE_DATE_EPOCH: String(date), LC_ALL: "C" };
   await run("dpkg-deb", build, { cwd: folder, env });

@@ -29,20 +29,23 @@ export async function listIgnored(folder: string): Promise<string[]> {
 /**
  * Returns the version in deno.json with the time and hash of the commit, such as
  * 1.0.0+20261122162959.412f425: to apt, a later commit is newer. After a change that
- * is not committed, the time is the current one, without a hash. Without git, only
+ * is not committed, the time is the current one, without a hash. Outside a clone, only
  * the version in deno.json is known.
+ *
+ * @throws {Error} If git cannot read the clone: without the time, apt would take the
+ * package for an older one.
  */
 export async function readVersion(): Promise<string> {
-  try {
-    const status = ["status", "--porcelain", "--untracked-files=normal"];
-    const changes = await git(...status, "--", ...BUILT);
-    const [seconds, hash] = changes
-      ? [Date.now() / 1000, ""]
-      : (await git("rev-list", "--timestamp", "-1", "HEAD")).split(" ");
-    const time = new Date(Number(seconds) * 1000).toISOString();
-    const digits = time.replace(/\D/g, "").slice(0, 14);
-    return `${project.version}+${digits}${hash && `.${hash.slice(0, 7)}`}`;
-  } catch {
-    return project.version;
-  }
+  const isClone = await Deno.stat(".git").then(() => true, () => false);
+  if (!isClone) return project.version;
+  const status = ["status", "--porcelain", "--untracked-files=normal"];
+  const changes = await git(...status, "--", ...BUILT).catch((error) => {
+    throw new Error(`git cannot tell the version: ${error.message}`);
+  });
+  const [seconds, hash] = changes
+    ? [Date.now() / 1000, ""]
+    : (await git("rev-list", "--timestamp", "-1", "HEAD")).split(" ");
+  const time = new Date(Number(seconds) * 1000).toISOString();
+  const digits = time.replace(/\D/g, "").slice(0, 14);
+  return `${project.version}+${digits}${hash && `.${hash.slice(0, 7)}`}`;
 }

@@ -5,14 +5,19 @@ import project from "../../deno.json" with { type: "json" };
 import { Folder } from "../helpers/files.ts";
 import { guide } from "../helpers/guide.ts";
 import { needs } from "../helpers/needs.ts";
-import { output } from "../helpers/process.ts";
+import { type Output, output } from "../helpers/process.ts";
 
-/** Returns the version of a clone. */
-async function readVersion(cwd: string): Promise<string> {
+/** Prints the version of a clone. */
+function printVersion(cwd: string): Promise<Output> {
   const code = `import { readVersion } from "./.tools/version.ts";
     console.log(await readVersion());`;
   const options = { cwd, env: { GIT_DIR: "/nowhere" } };
-  return (await output(Deno.execPath(), ["eval", code], options)).stdout.trim();
+  return output(Deno.execPath(), ["eval", code], options);
+}
+
+/** Returns the version of a clone. */
+async function readVersion(cwd: string): Promise<string> {
+  return (await printVersion(cwd)).stdout.trim();
 }
 
 Deno.test(
@@ -27,6 +32,10 @@ Deno.test(
     const version = `${project.version}+20261122162959.${commit.slice(0, 7)}`;
     assertEquals(await readVersion(clone.path), version);
     assertEquals(await readVersion(copy), project.version);
+    await Deno.mkdir(`${copy}/.git`);
+    const { code, stderr } = await printVersion(copy);
+    assertEquals(code, 1);
+    assertMatch(stderr, /not a git repository/);
 
     await Deno.writeTextFile(`${clone.path}/boards`, "board\n"); // is not built
     assertEquals(await readVersion(clone.path), version);
