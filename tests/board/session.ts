@@ -16,7 +16,9 @@ interface Step {
 /** What differs each time, and what the session writes instead. */
 const MASKS: [pattern: RegExp, name: string][] = [
   [/\b\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT\b/g, "TIME"],
-  [/\b[\d.]+(?= s old)/g, "AGE"],
+  // Above the limit, which is 15 s
+  [/(?<=The last reading is )(1[5-9]|[2-9]\d|\d{3})(\.\d)?(?= s old)/g, "AGE"],
+  [/(?<=All is well: the reading is )\d+(?= s old)/g, "AGE"],
   [/(?<=^content-length: )\d+/gm, "LENGTH"],
   [/(?<=\(Deno )[\d.]+/g, "VERSION"],
   // Deno 2.7 adds it to what it could compress, Deno 2.9 does not
@@ -67,6 +69,9 @@ function parseSection(text: string): Check {
   const [title] = text.split("\n") as [string];
   const blocks = text.matchAll(/^```console\n(.*?)^```$/gms);
   const steps = [...blocks].flatMap(([, block]) => parseSteps(block!));
+  if (steps.length === 0) {
+    throw new Error(`session.md: "${title}" has no steps`);
+  }
   return {
     name: nameOf(title),
     isOnTheWay: true,
@@ -77,6 +82,9 @@ function parseSection(text: string): Check {
 }
 
 function parseSteps(block: string): Step[] {
+  if (!block.match(/^(pc|board)\$ /)) {
+    throw new Error(`session.md: No prompt is before "${block}"`);
+  }
   return Array.from(block.matchAll(STEP), ([, prompt, command, answer]) => ({
     prompt: prompt as Step["prompt"],
     command: command!,
@@ -130,11 +138,14 @@ function show({ code, stdout, stderr }: Output, answer: string): string {
   let shown = stdout.replaceAll("\r\n", "\n").trimEnd();
   if (code !== 0) return `${shown}\n${stderr}It failed with ${code}`;
   for (const [pattern, name] of MASKS) shown = shown.replace(pattern, name);
-  const lines = shown.split("\n");
-  const written = answer.split("\n");
-  const index = written.indexOf(ANY_LINES);
-  if (index >= 0) {
-    lines.splice(index, lines.length - (written.length - 1), ANY_LINES);
-  }
-  return lines.join("\n");
+  return replaceAnyLines(shown.split("\n"), answer.split("\n")).join("\n");
+}
+
+/** Replaces the lines that the session writes as `...`, if it does. */
+function replaceAnyLines(shown: string[], written: string[]): string[] {
+  const begin = written.indexOf(ANY_LINES);
+  if (begin < 0) return shown;
+  const linesBehind = written.length - begin - 1;
+  const end = Math.max(begin, shown.length - linesBehind);
+  return [...shown.slice(0, begin), ANY_LINES, ...shown.slice(end)];
 }
