@@ -19,7 +19,7 @@ import { missingBoard } from "./prepare.ts";
 const LIMIT_MS = 300_000;
 
 /** Users of the board: one needs a password for sudo. */
-const PASSWORD = "correct horse";
+const PASSWORD = ' correct "horse" $HOME \\ ';
 const CREATE_USERS = `
 sudo useradd -m -s /bin/bash -G sudo ada
 echo 'ada:${PASSWORD}' | sudo chpasswd
@@ -71,7 +71,8 @@ function look(board: Board): Promise<string> {
 getent group
 systemctl list-unit-files --no-legend
 systemctl list-units --all --plain --no-legend 'datasensor*'
-ps -eo user,comm= | grep -v -e sshd -e '(sd-pam)' -e systemd -e ' ps$' | sort
+processes=$(ps -eo user,comm=) # not those of the next line
+echo "$processes" | grep -v -e sshd -e '(sd-pam)' -e systemd -e ' ps$' | sort
 # Not what dpkg, groupadd and systemd write at any time
 sudo find /etc /usr /var/lib -xdev ! -type d ! -path '/etc/*-' \
   ! -path '/var/lib/dpkg/*-old' ! -path /var/lib/dpkg/status \
@@ -105,6 +106,14 @@ const IN_ITS_WAY: [make: string, undo: string, reason: RegExp][] = [
 /** The first row of the guide's table. */
 const [HEADER] = guide.match(/^\| board .*/m);
 
+/** What cannot be reached, and what is said. */
+const NOT_REACHED: [destination: string, reason: RegExp][] = [
+  ["no-board.invalid", /"ssh no-board.invalid" fails/],
+  ["pi@127.0.0.1:22", /"pi@127.0.0.1:22" is no destination/],
+  ["ssh://pi@127.0.0.1", /"ssh:\/\/pi@127.0.0.1" is no destination/],
+  ["", /"" is no destination/],
+];
+
 const FACTS: Facts = {
   system: "Linux",
   systemd: "systemd 252 (252.39-1~deb12u1)",
@@ -115,6 +124,7 @@ const FACTS: Facts = {
   installed: "",
   folder: "",
   port: "",
+  shell: "/bin/bash",
 };
 
 const REFUSED: [Partial<Facts>, RegExp][] = [
@@ -126,6 +136,7 @@ const REFUSED: [Partial<Facts>, RegExp][] = [
   [{ sudo: "bash: line 1: sudo: command not found" }, /has no sudo/],
   [{ port: "LISTEN 0 128 0.0.0.0:5000" }, /Another program uses port 5000/],
   [{ installed: "install ok installed" }, /has datasensor already/],
+  [{ shell: "/usr/bin/fish" }, /shell of "my-board" is "\/usr\/bin\/fish"/],
   [{ folder: "/home/pi/datasensor-test" }, /of an earlier run.*restore/s],
 ];
 
@@ -218,9 +229,11 @@ Deno.test({
         assertMatch(trial.stdout, reason);
         await board.run(undo);
       }
-      await using trial = run(computer, "--yes", "nobody@127.0.0.1:1");
-      assertEquals((await trial.waitForEnd()).code, 1);
-      assertMatch(trial.stdout, /"ssh nobody@127.0.0.1:1" fails/);
+      for (const [destination, reason] of NOT_REACHED) {
+        await using trial = run(computer, "--yes", destination);
+        assertEquals((await trial.waitForEnd()).code, 1);
+        assertMatch(trial.stdout, reason);
+      }
       await assertIsAsItWas();
     });
   },

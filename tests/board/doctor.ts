@@ -95,6 +95,13 @@ const STATES: State[] = [
     shows: /No device/,
   },
   {
+    name: "the sensor fails on a board whose name is a word of the messages",
+    before: "sudo hostname sensor",
+    settings: [FLAGS, "SENSOR=exit 3"],
+    says: "The BOARD ended with status 3",
+    end: "sudo hostname board",
+  },
+  {
     name: "the sensor prints nothing",
     settings: [FLAGS, "SENSOR=sleep infinity"],
     says: /^The sensor has printed nothing since it was started \d+ s ago$/,
@@ -170,6 +177,17 @@ sudo systemctl restart datasensor || true`,
     end: "sudo mv executable /usr/bin/datasensor",
   },
   {
+    name: "all is well with settings that go on in the next line",
+    settings: [FLAGS, SENSOR.replace("; do ", "; do \\\n")],
+    says: /^All is well: the reading is \d s old$/,
+  },
+  {
+    name: "the service may not use the board's address",
+    settings: ["FLAGS=--host 10.0.2.15"],
+    says: /^The service has stopped: --host takes one of .*, not "ADDRESS"$/,
+    shows: /--host ADDRESS --port 5000/,
+  },
+  {
     name: "the settings are changed, but not applied",
     settings: [],
     after: "echo FLAGS=--cors | sudo tee -a /etc/default/datasensor",
@@ -224,9 +242,13 @@ export const DOCTOR_CHECKS: Check[] = [
     name: "datasensor-doctor works without root, and changes nothing",
     async run(board) {
       const before = await property(board, "InvocationID");
-      const { code, stdout, stderr } = await board.attempt("datasensor-doctor");
-      assertEquals([code, stderr], [1, ""]);
-      assertMatch(stdout, /^No sensor is set/);
+      // "pi" may read the log, "nobody" may not
+      for (const user of ["pi", "nobody"]) {
+        const command = `sudo -u ${user} datasensor-doctor`;
+        const { code, stdout, stderr } = await board.attempt(command);
+        assertEquals([code, stderr], [1, ""]);
+        assertMatch(stdout, /^No sensor is set/);
+      }
       assertEquals(await property(board, "InvocationID"), before);
     },
   },

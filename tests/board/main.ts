@@ -26,9 +26,9 @@ if (import.meta.main) {
     Deno.exit(2);
   }
   try {
-    const test = destination
-      ? tryBoard(destination, args.includes("--yes"))
-      : testContainers();
+    const test = destination === undefined
+      ? testContainers()
+      : tryBoard(destination, args.includes("--yes"));
     Deno.exit(await test);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;

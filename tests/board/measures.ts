@@ -30,20 +30,27 @@ async function residentMemory(board: Board): Promise<number> {
   return Math.round(Number(line.match(/(\d+) kB/)![1]) * 1024 / 1e6);
 }
 
-/** Returns how many bytes of the journal's files are in use. */
-async function journalSize(board: Board): Promise<number> {
-  // Where the last object of each file begins
-  const script = `my $size = 0;
-for (glob "/*/log/journal/*/*.journal") {
+/** Returns how many bytes of each of the journal's files are in use, by its id. */
+async function journalSizes(board: Board): Promise<Record<string, number>> {
+  // The size is where the last object begins
+  const script = `for (glob "/*/log/journal/*/*.journal") {
   open my $file, "<", $_ or next;
   read $file, my $header, 144;
-  $size += unpack "Q<", substr $header, 136;
+  printf "%s %d\\n", unpack "x24 H32 x96 Q<", $header;
+}`;
+  const printed = await board.read(`sudo journalctl --sync
+sudo perl - <<'END'\n${script}\nEND`);
+  const lines = printed.split("\n").map((line) => line.split(" "));
+  return Object.fromEntries(lines.map(([id, size]) => [id, Number(size)]));
 }
-print $size;`;
-  return Number(
-    await board.read(`sudo journalctl --sync
-sudo perl - <<'END'\n${script}\nEND`),
-  );
+
+/** Returns by how much files have grown. A full journal removes its oldest one. */
+function growth(
+  before: Record<string, number>,
+  after: Record<string, number>,
+): number {
+  return Object.entries(after)
+    .reduce((sum, [id, size]) => sum + size - (before[id] ?? 0), 0);
 }
 
 /** What 10,000 requests take. */
@@ -59,10 +66,11 @@ export interface Load {
 /** Sends 10,000 requests to the running service. */
 export async function measureLoad(board: Board): Promise<Load> {
   const idleMb = await residentMemory(board);
-  const size = await journalSize(board);
+  const sizes = await journalSizes(board);
   const [rate] = await runClient(board, `requests ${REQUESTS} ${CLIENTS}`);
   const loadedMb = await residentMemory(board);
-  const journalKb = (await journalSize(board) - size) / REQUESTS / 1000;
+  const grown = growth(sizes, await journalSizes(board));
+  const journalKb = grown / REQUESTS / 1000;
   return { idleMb, loadedMb, journalKb, requestsPerSecond: rate! };
 }
 

@@ -41,11 +41,12 @@ const EXAMINATION = {
   architecture: "dpkg --print-architecture",
   release: `sed -n 's/^PRETTY_NAME="\\(.*\\)"/\\1/p' /etc/os-release`,
   page: "getconf PAGESIZE",
-  sudo: "sudo -n true 2>&1 && echo free",
+  sudo: "sudo -nk true 2>&1 && echo free", // even if a password was given before
   installed: `dpkg-query -W -f '\${Status}' datasensor | grep -v not-installed
 ls -d /usr/bin/datasensor /etc/default/datasensor /etc/systemd/system/datasensor*`,
   folder: `ls -d "$HOME/${FOLDER}"`,
   port: "ss -Hltn 'sport = :5000'",
+  shell: 'echo "$SHELL"',
 } as const;
 
 /** What was found there. An empty text means that the command failed. */
@@ -56,8 +57,8 @@ export function refuse(
   destination: string,
   facts: Facts,
 ): string | undefined {
-  const { system, systemd, architecture, installed, folder, port, sudo } =
-    facts;
+  const { system, systemd, architecture, installed, folder, port } = facts;
+  const { shell, sudo } = facts;
   const known: string[] = Object.values(ARCHITECTURES);
   if (system !== "Linux") {
     return `"${destination}" runs "${system}", and datasensor needs Linux`;
@@ -89,7 +90,16 @@ export function refuse(
   if (/not found/.test(sudo)) {
     return `"${destination}" has no sudo, which installs the package`;
   }
+  if (!/\/(ba|da|k|z)?sh$/.test(shell)) {
+    return `The shell of "${destination}" is "${shell}", which does not understand the commands. Try it as a user with another shell, such as bash`;
+  }
 }
+
+/**
+ * A destination that ssh and scp understand alike. `ssh` would take a port, but `scp`
+ * would not, and colons only in brackets.
+ */
+const DESTINATION = /^[\w.@+%-]+(\[[\w.:%]+\])?$/;
 
 /** Returns the command that makes a board as it was. */
 export function restoreCommand(destination: string): string {
@@ -136,13 +146,15 @@ const GROUPS = Array.from(
 /** Creates the folder, before anything else is changed. */
 const CREATE = `set -e
 mkdir -m 700 ${FOLDER}
+trap 'rm -r "$HOME/${FOLDER}"' EXIT
 cd ${FOLDER}
 cat >restore <<'END'\n${RESTORE}END
 cat >askpass <<'END'\n${ASKPASS}END
 chmod 700 askpass
 for group in ${GROUPS.join(" ")}; do
   getent group $group >/dev/null || echo $group
-done >new-groups`;
+done >new-groups
+trap - EXIT`;
 
 /** Makes sudo on the board ask for no password. It reads the line of a route. */
 const WITH_PASSWORD = `IFS= read -r SUDO_PASSWORD
@@ -167,6 +179,11 @@ export class Connection implements AsyncDisposable {
 
   /** Opens a connection, for which ssh may ask the user. */
   static async open(destination: string): Promise<Connection> {
+    if (!DESTINATION.test(destination)) {
+      throw new Refusal(
+        `"${destination}" is no destination such as pi@raspberrypi.local or pi@[fe80::1%eth0]. A port belongs in ~/.ssh/config`,
+      );
+    }
     await using stack = new AsyncDisposableStack();
     const computer = stack.use(await Computer.create());
     const port = stack.use(new ReservedPort());
@@ -218,8 +235,16 @@ export class Connection implements AsyncDisposable {
     const commands = Object.entries(EXAMINATION).map(([name, command]) =>
       `echo "== ${name}"\n{ ${command}\n} 2>/dev/null`
     );
-    const { stdout } = await this.#ssh(commands.join("\n"));
-    const sections = stdout.split(/^== /m).slice(1).map((section) => {
+    // The user's own shell may be another one than that of a script
+    await using process = new Process("ssh", [this.destination, "sh"], {
+      env: this.#computer.environment,
+      hasInput: true,
+      killGroup: true,
+    });
+    await process.write(commands.join("\n"));
+    await process.endInput();
+    await process.waitForEnd();
+    const sections = process.stdout.split(/^== /m).slice(1).map((section) => {
       const [name, ...lines] = section.split("\n");
       return [name!, lines.join("\n").trim()];
     });
@@ -240,7 +265,7 @@ export class Connection implements AsyncDisposable {
     const { code } = await process.waitForEnd();
     if (code !== 0) {
       throw new Refusal(
-        `sudo on "${this.destination}" does not accept the password, or not from you`,
+        `sudo on "${this.destination}" does not accept the password, or not from you:\n${process.stderr.trim()}`,
       );
     }
     this.#password = password;
@@ -269,7 +294,11 @@ export class Connection implements AsyncDisposable {
   /** Creates the folder on the board, in which commands then work. */
   async createFolder(): Promise<void> {
     const { code, stderr } = await this.#ssh(CREATE);
-    if (code !== 0) throw new Refusal(stderr.trim());
+    if (code !== 0) {
+      throw new Refusal(
+        `On "${this.destination}", a folder cannot be created: ${stderr.trim()}`,
+      );
+    }
     await this.#computer.lead(this.#route(WITH_PASSWORD, WITH_LOCK));
   }
 

@@ -120,7 +120,7 @@ function listSteps(report: Report): Check[] {
 
 /** Asks the user, who may answer on one line. `read` is the shell's command for that. */
 async function ask(question: string, read = "read -rp"): Promise<string> {
-  const script = `${read} "$0" answer && printf %s "$answer"`;
+  const script = `IFS= ${read} "$0" answer && printf %s "$answer"`;
   const bash = new Deno.Command("bash", {
     args: ["-c", script, question],
     stdin: "inherit",
@@ -225,8 +225,8 @@ get that far, one command makes it so:
   };
   const report: Report = { checks: [], measures: {}, doctor: "" };
   let hasPassed = false;
+  await connection.createFolder();
   try {
-    await connection.createFolder();
     hasPassed = await follow(board, report);
   } finally {
     console.log("Making the board as it was");
