@@ -7,7 +7,7 @@ import { guide } from "../helpers/guide.ts";
 import { needs } from "../helpers/needs.ts";
 import { output, Process } from "../helpers/process.ts";
 import { createRandom, SEED } from "../helpers/random.ts";
-import { delay } from "../helpers/wait.ts";
+import { delay, waitFor } from "../helpers/wait.ts";
 import { missingTerminal, onTerminal } from "../helpers/terminal.ts";
 import { Board } from "./board.ts";
 import { container } from "./container.ts";
@@ -137,7 +137,7 @@ const REFUSED: [Partial<Facts>, RegExp][] = [
   [{ port: "LISTEN 0 128 0.0.0.0:5000" }, /Another program uses port 5000/],
   [{ installed: "install ok installed" }, /has datasensor already/],
   [{ shell: "/usr/bin/fish" }, /shell of "my-board" is "\/usr\/bin\/fish"/],
-  [{ folder: "/home/pi/datasensor-test" }, /of an earlier run.*restore/s],
+  [{ folder: "/home/pi/datasensor-test" }, /of another run.*restore/s],
 ];
 
 Deno.test("a board that cannot be tried is refused in a sentence", () => {
@@ -159,7 +159,12 @@ Deno.test({
     await board.run(CREATE_USERS);
     using computer = await createComputer(board);
     const before = await look(board);
-    const assertIsAsItWas = async () => assertEquals(await look(board), before);
+    const assertIsAsItWas = async () => {
+      assertEquals(await look(board), before);
+      const connections = async () =>
+        (await output("pgrep", ["-fa", computer.path])).stdout;
+      await waitFor("no connection", connections, (text) => text === "");
+    };
 
     await test.step("with a password of sudo, after a question", async () => {
       await using trial = run(computer, BY_PASSWORD);

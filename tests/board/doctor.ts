@@ -96,9 +96,9 @@ const STATES: State[] = [
   },
   {
     name: "the sensor fails on a board whose name is a word of the messages",
-    before: "sudo hostname sensor",
+    before: "sudo hostname The",
     settings: [FLAGS, "SENSOR=exit 3"],
-    says: "The BOARD ended with status 3",
+    says: "BOARD sensor ended with status 3",
     end: "sudo hostname board",
   },
   {

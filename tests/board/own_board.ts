@@ -75,7 +75,7 @@ export function refuse(
     }", and the package needs a 64-bit Debian: ${known.join(" or ")}`;
   }
   if (folder) {
-    return `"${destination}" has "${folder}" of an earlier run. To remove what that has installed, run:\n  ${
+    return `"${destination}" has "${folder}" of another run. Unless that still runs, remove what it has installed:\n  ${
       restoreCommand(destination)
     }`;
   }
@@ -320,6 +320,7 @@ export class Connection implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#computer.lead(this.#route()); // a prelude would be no destination
     const env = this.#computer.environment;
     await output("ssh", ["-O", "exit", this.destination], { env });
     this.#computer[Symbol.dispose]();
