@@ -118,6 +118,15 @@ function listSteps(report: Report): Check[] {
   ];
 }
 
+/** Prints a text, unless nobody reads it any more: the board must be restored all the same. */
+function print(text = ""): void {
+  try {
+    console.log(text);
+  } catch {
+    // The terminal was closed, or the program in a pipe has ended
+  }
+}
+
 /** Asks the user, who may answer on one line. `read` is the shell's command for that. */
 async function ask(question: string, read = "read -rp"): Promise<string> {
   const script = `IFS= ${read} "$0" answer && printf %s "$answer"`;
@@ -136,14 +145,14 @@ async function follow(board: Board, report: Report): Promise<boolean> {
     try {
       await run(board);
     } catch (error) {
-      console.log(`failed: ${name}\n${tail(`${error}`)}`);
+      print(`failed: ${name}\n${tail(`${error}`)}`);
       report.checks.push([name, "**failed**"]);
       report.doctor ||= await examine(board).catch(() => ""); // out of reach
       return false;
     }
     const seconds = (performance.now() - begin) / 1000;
     report.checks.push([name, "passed"]);
-    console.log(`passed: ${name} (${seconds.toFixed(1)} s)`);
+    print(`passed: ${name} (${seconds.toFixed(1)} s)`);
   }
   return true;
 }
@@ -196,7 +205,7 @@ export async function tryBoard(
   const facts = await connection.examine();
   const reason = refuse(destination, facts);
   if (reason) throw new Refusal(reason);
-  console.log(`\
+  print(`\
 This tries datasensor on "${destination}" (${facts.architecture}, ${facts.release}),
 which takes some minutes. It
 - installs the package, without what the package recommends
@@ -213,10 +222,10 @@ get that far, one command makes it so:
   if (facts.sudo !== "free") {
     const question = `Password for sudo on ${destination}: `;
     await connection.usePassword(await ask(question, "read -rsp"));
-    console.log();
+    print();
   }
 
-  console.log("Making the packages");
+  print("Making the packages");
   const board = await connection.makePackages(facts);
   let isInterrupted = false;
   interrupt = () => {
@@ -229,17 +238,17 @@ get that far, one command makes it so:
   try {
     hasPassed = await follow(board, report);
   } finally {
-    console.log("Making the board as it was");
+    print("Making the board as it was");
     const problem = await connection.restore();
     if (problem) {
-      console.log(`It is not as it was: ${problem}
+      print(`It is not as it was: ${problem}
 Once it can be reached, this command makes it so:
   ${restoreCommand(destination)}`);
       hasPassed = false;
     }
   }
   if (isInterrupted) return INTERRUPTED;
-  console.log(await format(report));
+  print(await format(report));
   return hasPassed ? 0 : 1;
 }
 
