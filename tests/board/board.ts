@@ -43,6 +43,8 @@ export interface Traits {
   readonly pages: Pages;
   /** What it has that others lack, or as much of it as is checked on it. */
   readonly has: readonly Need[];
+  /** Whether it is an emulator, which is many times slower than a real one. */
+  readonly isEmulated: boolean;
 }
 
 /** A kind of board that this machine makes. */
@@ -303,7 +305,7 @@ export class Board implements AsyncDisposable, Participant {
     isExpected?: (value: T) => boolean,
   ): Promise<T> {
     // Polling would slow an emulated board down
-    const pause = this.#isEmulated ? 500 : 50;
+    const pause = this.kind.isEmulated ? 500 : 50;
     const pace = { limit: this.waitLimitMs, pause };
     return await waitFor(what, read, isExpected, pace);
   }
@@ -332,13 +334,9 @@ journalctl ${units} --no-hostname -q -n 500 | grep -v "GET /datasensor" | tail -
     return `The end of the board's journal: ${stdout}${stderr}`;
   }
 
-  get #isEmulated(): boolean {
-    return this.kind.has.includes("an ARM processor");
-  }
-
   /** How long a wait may take, in ms. */
   get waitLimitMs(): number {
-    return this.#isEmulated ? EMULATED_WAIT_LIMIT_MS : WAIT_LIMIT_MS;
+    return this.kind.isEmulated ? EMULATED_WAIT_LIMIT_MS : WAIT_LIMIT_MS;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

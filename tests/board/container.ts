@@ -63,6 +63,7 @@ export function container(release: Release): BoardKind {
     processor: Deno.build.arch as Processor,
     pages: 4,
     has: [],
+    isEmulated: false,
     async boot(ports, key, computer) {
       const changes = `${computer}/changes`;
       await Deno.mkdir(changes);

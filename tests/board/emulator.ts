@@ -92,6 +92,7 @@ export function emulator(model: Model): BoardKind {
     processor: "aarch64",
     pages,
     has: ["an ARM processor", ...has],
+    isEmulated: true,
     boot: async (ports, key, folder) =>
       new Emulator(model, await DISKS.find(), ports, key, folder),
   };

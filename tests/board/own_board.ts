@@ -278,7 +278,8 @@ export class Connection implements AsyncDisposable {
     const kind: Traits = {
       processor,
       pages: Number(facts.page) / 1024 as Pages,
-      has: processor === "aarch64" ? ["an ARM processor"] : [],
+      has: [],
+      isEmulated: false,
     };
     await packagesFor(processor).make().catch((error) => {
       throw new Refusal(`The package cannot be made: ${error.message}`);

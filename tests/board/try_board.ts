@@ -219,7 +219,7 @@ get that far, one command makes it so:
   ${restoreCommand(destination)}
 `);
   if (!isSure && !/^y/i.test(await ask("Go on? [y/N] "))) return 1;
-  if (facts.sudo !== "free") {
+  if (!facts.sudo.endsWith("free")) {
     const question = `Password for sudo on ${destination}: `;
     await connection.usePassword(await ask(question, "read -rsp"));
     print();
