@@ -18,7 +18,10 @@ export interface Route {
   readonly line?: string;
 }
 
-/** An ssh that adds a prelude to the command, and a line to its standard input. */
+/**
+ * An ssh that adds a prelude to the command, and a line to its standard input. It takes
+ * flags without values only.
+ */
 const SSH_WITH_PRELUDE = `flags=
 while [ "\${1#-}" != "$1" ]; do
   flags="$flags $1"

@@ -96,8 +96,8 @@ export function refuse(
 }
 
 /**
- * A destination that ssh and scp understand alike. `ssh` would take a port, but `scp`
- * would not, and colons only in brackets.
+ * A destination that ssh and scp understand alike: scp takes no port, and colons only in
+ * brackets.
  */
 const DESTINATION = /^[\w.@+%-]+(\[[\w.:%]+\])?$/;
 
@@ -111,7 +111,7 @@ const RESTORE = `#!/bin/sh
 # Makes this board as it was before "deno task test:board". Run it with sudo; it may be
 # repeated.
 folder=$(cd "$(dirname "$0")" && pwd) || exit
-# A command whose connection was lost may still run
+# A command whose connection was lost may still run: wait two minutes at most
 exec 9>>"$folder/lock"
 flock -w 120 9
 systemctl stop datasensor-sensor datasensor datasensor.socket 2>/dev/null
@@ -210,15 +210,13 @@ export class Connection implements AsyncDisposable {
     this.#port = port;
   }
 
-  #route(...prelude: string[]): Route {
-    const { destination } = this;
-    const line = this.#password;
+  #route(prelude: string[] = [], folder?: string): Route {
     return {
-      destination,
+      destination: this.destination,
       options: OPTIONS,
-      folder: prelude.includes(WITH_LOCK) ? FOLDER : undefined,
+      folder,
       prelude: prelude.join("\n"),
-      line,
+      line: this.#password,
     };
   }
 
@@ -300,12 +298,12 @@ export class Connection implements AsyncDisposable {
         `On "${this.destination}", a folder cannot be created: ${stderr.trim()}`,
       );
     }
-    await this.#computer.lead(this.#route(WITH_PASSWORD, WITH_LOCK));
+    await this.#computer.lead(this.#route([WITH_PASSWORD, WITH_LOCK], FOLDER));
   }
 
   /** Makes the board as it was. Returns why it is not, if so. */
   async restore(): Promise<string | undefined> {
-    await this.#computer.lead(this.#route(WITH_PASSWORD));
+    await this.#computer.lead(this.#route([WITH_PASSWORD]));
     const end = performance.now() + RESTORE_TIMEOUT_MS;
     while (true) {
       const { code, stdout, stderr } = await this.#ssh(

@@ -53,7 +53,7 @@ const LABELS: Record<keyof Measures, string> = {
   rate: "requests per second of 20 clients",
   latency: "latency of one client, median and 99 %",
   journal: "journal per request",
-  flood: "wait of a client in a flood of 5 s",
+  flood: "first answer after a flood of 5 s began",
   restart: "restart after SIGKILL",
   temperature: "the board's temperature, served",
 };
@@ -196,6 +196,7 @@ export async function tryBoard(
   const missing = missingCommand("curl", "dpkg-deb", "git", "scp", "ssh");
   if (missing) throw new Refusal(`To try a board, ${missing}`);
   await using connection = await Connection.open(destination);
+  // Until the board is changed, a signal ends the program
   let interrupt = (): unknown =>
     connection[Symbol.asyncDispose]().then(() => Deno.exit(INTERRUPTED));
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
@@ -228,6 +229,7 @@ get that far, one command makes it so:
   print("Making the packages");
   const board = await connection.makePackages(facts);
   let isInterrupted = false;
+  // From now on, it ends the steps, and the board is made as it was
   interrupt = () => {
     isInterrupted = true;
     board.interrupt("You have interrupted it");

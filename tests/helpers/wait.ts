@@ -10,7 +10,7 @@ export const DEADLINE_MS = 60_000;
 /** Returns the end of a text, as much of it as is shown: lines that repeat once. */
 export function tail(text: string): string {
   const short = text.slice(-20_000).trimEnd()
-    .replace(/^(.*)(?:\n\1)+$/gm, "$1 (repeatedly)");
+    .replace(/^(.+)(?:\n\1)+$/gm, "$1 (repeatedly)");
   return short.split("\n").slice(-20).join("\n").slice(-2000);
 }
 
