@@ -16,13 +16,12 @@ const DOCUMENTS = "usr/share/doc/datasensor";
 
 /** Where the files of the package come from, by their place on the board. */
 const FILES = {
-  "": ".board/package",
+  "": "src/board/package",
   [`${DOCUMENTS}/README.md`]: "README.md",
-  [`${DOCUMENTS}/guide.md`]: ".board/README.md",
+  [`${DOCUMENTS}/guide.md`]: "src/board/README.md",
   // An operator installs the examples that are needed
-  [`${DOCUMENTS}/examples/avahi.service`]: ".board/avahi.service",
-  [`${DOCUMENTS}/examples/consumers`]: ".board/consumers",
-  [`${DOCUMENTS}/examples/consumers/README.md`]: ".board/consumers/README.md",
+  [`${DOCUMENTS}/examples`]: "src/board/examples",
+  [`${DOCUMENTS}/examples/README.md`]: "src/board/examples/README.md",
 };
 
 /** Debian's name of each processor. */
@@ -71,8 +70,8 @@ async function stage(
 ): Promise<number> {
   const tree = `${folder}/tree`;
   await copy("README.md", `${folder}/README.md`);
-  await copy(".board", `${folder}/.board`);
-  for (const file of await listIgnored(".board")) {
+  await copy("src/board", `${folder}/src/board`);
+  for (const file of await listIgnored("src/board")) {
     await Deno.remove(`${folder}/${file}`);
   }
   for (const [path, source] of Object.entries(FILES)) {

@@ -10,7 +10,6 @@ export const BUILT = [
   "deno.lock",
   "main.ts",
   "src",
-  ".board",
   ".tools",
 ];
 

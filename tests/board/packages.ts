@@ -78,7 +78,7 @@ async function makePackage(
   into: string,
 ): Promise<void> {
   using clone = await Folder.ofProject();
-  const settings = `${clone.path}/.board/package/etc/default/datasensor`;
+  const settings = `${clone.path}/src/board/package/etc/default/datasensor`;
   await Deno.writeTextFile(settings, comment, { append: true });
   await clone.commit(time);
   const options = { cwd: clone.path };

@@ -44,7 +44,7 @@ Deno.test(
     });
     const install = fill(consumersGuide.block("avahi.service"), {
       "sudo ": "",
-      "/usr/share/doc/datasensor/examples": ".board",
+      "/usr/share/doc/datasensor/examples": "src/board/examples",
     });
     const script = `${START_BOARD}
 until list=$(avahi-browse -rt _http._tcp) &&

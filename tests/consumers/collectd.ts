@@ -28,7 +28,7 @@ export class Collectd extends Process {
       "9103": `${port}`,
     });
     const install = fill(consumersGuide.block("/collectd.conf.d/"), {
-      ".board/consumers/collectd.conf": copy,
+      "src/board/examples/collectd.conf": copy,
       "sudo tee /etc/collectd/collectd.conf.d/datasensor.conf": `tee ${file}`,
     });
     await runCommands(folder, install);

@@ -23,13 +23,13 @@ export function fill(example: string, values: Values): string {
   return text;
 }
 
-/** Writes a file of `.board/consumers` to a folder, and returns its path. */
+/** Writes a file of `src/board/examples` to a folder, and returns its path. */
 export async function copyExample(
   folder: Folder,
   name: string,
   values: Values,
 ): Promise<string> {
-  const example = await Deno.readTextFile(`.board/consumers/${name}`);
+  const example = await Deno.readTextFile(`src/board/examples/${name}`);
   const path = `${folder.path}/${name}`;
   await Deno.writeTextFile(path, fill(example, values));
   return path;

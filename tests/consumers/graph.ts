@@ -8,7 +8,7 @@ import { Page } from "./browser.ts";
 
 /** The page on the disk. */
 export const FILE = `file://${await Deno.realPath(
-  ".board/consumers/graph.html",
+  "src/board/examples/graph.html",
 )}`;
 
 /** Types the name of a board. */

@@ -66,9 +66,9 @@ export class Loop extends Process {
       { mode: 0o755 },
     );
     const command = fill(
-      consumersGuide.block(".board/consumers/mosquitto.sh"),
+      consumersGuide.block("src/board/examples/mosquitto.sh"),
       {
-        ".board/consumers/mosquitto.sh": copy,
+        "src/board/examples/mosquitto.sh": copy,
       },
     );
     return new Loop(folder, command);

@@ -107,7 +107,7 @@ async function installExample(folder: Folder, values: Values): Promise<string> {
   const commands = fill(guide.block("sudo apt install nginx"), {
     "sudo apt ": "apt-get --simulate ", // it is installed
     "sudo cp": "cp",
-    "/usr/share/doc/datasensor/examples": ".board",
+    "/usr/share/doc/datasensor/examples": "src/board/examples",
     "/etc/nginx/conf.d": folder.path,
   });
   const { code, stderr } = await output("sh", ["-ec", commands]);
@@ -175,7 +175,7 @@ const missingNginx = missingCommand("nginx", "openssl", "curl", "apt-get") ??
 
 /** The folders with the units that the guide's command restarts. */
 const UNITS = {
-  datasensor: ".board/package/usr/lib/systemd/system",
+  datasensor: "src/board/package/usr/lib/systemd/system",
   nginx: "/lib/systemd/system",
 };
 

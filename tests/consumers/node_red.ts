@@ -11,13 +11,13 @@ import { Process } from "../helpers/process.ts";
 export class NodeRed extends Process {
   #origin = "";
 
-  static async start(folder: Folder, ...boards: string[]): Promise<NodeRed> {
+  static async start(folder: Folder, ..src/boards: string[]): Promise<NodeRed> {
     await listBoards(folder, boards);
     const flow = await copyExample(folder, "node-red.json", { ":5000": "" });
     const command = fill(
-      consumersGuide.block(".board/consumers/node-red.json"),
+      consumersGuide.block("src/board/examples/node-red.json"),
       {
-        ".board/consumers/node-red.json": flow,
+        "src/board/examples/node-red.json": flow,
       },
     );
     const nodeRed = new NodeRed(folder, command.trim());

@@ -24,7 +24,7 @@ async function install(folder: Folder): Promise<void> {
     "sudo apt install": "echo",
     "sudo cp": "cp",
     "sudo tee": "tee",
-    " .board": ` ${Deno.cwd()}/.board`,
+    " src/board": ` ${Deno.cwd()}/src/board`,
     "/etc/prometheus": folder.path,
   });
   await runCommands(folder, commands);

@@ -13,7 +13,7 @@ export class Folder implements Disposable {
   static async ofProject(): Promise<Folder> {
     const folder = await Folder.create();
     const script =
-      `cp -R README.md .dvmrc deno.json deno.lock main.ts src tests .board .tools "$0"
+      `cp -R README.md .dvmrc deno.json deno.lock main.ts src tests .tools "$0"
       chmod -R u+w "$0"`; // the project may be read-only
     const { code, stderr } = await output("sh", ["-ec", script, folder.path]);
     if (code !== 0) throw new Error(stderr);

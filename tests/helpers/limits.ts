@@ -1,6 +1,6 @@
 // How many files the program may open.
 
-const UNIT = ".board/package/usr/lib/systemd/system/datasensor.service";
+const UNIT = "src/board/package/usr/lib/systemd/system/datasensor.service";
 
 /** How many files the unit allows the program to open, and a command for that. */
 export const OPEN_FILES = Number(

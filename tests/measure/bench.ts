@@ -1,7 +1,7 @@
 // deno-lint-ignore-file no-console -- the table is for people
 
 // Compares the service with its peers in one run, prints a table and draws
-// .bench/speed.svg. Each server runs on the first core, wrk on the second.
+// tests/measure/speed.svg. Each server runs on the first core, wrk on the second.
 //
 // The speed of a process differs by up to 8 % from that of the next one that runs the
 // same program, for as long as it runs. Therefore, each server is started several times.
@@ -18,7 +18,7 @@ const ROUNDS = 3; // of a start, after one that warms it up
 const ROUND_SECONDS = 1;
 const SCALED = ["this service", BARE, "nginx, constant"];
 const SCALING_ROUNDS = 5; // at each number of connections
-const CHART = ".bench/speed.svg";
+const CHART = "tests/measure/speed.svg";
 
 /** What is measured of one process. */
 interface Start {

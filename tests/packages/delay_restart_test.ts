@@ -5,7 +5,7 @@ import { Folder } from "../helpers/files.ts";
 import { guide } from "../helpers/guide.ts";
 import { output } from "../helpers/process.ts";
 
-const SCRIPT = ".board/package/usr/lib/datasensor/delay-restart";
+const SCRIPT = "src/board/package/usr/lib/datasensor/delay-restart";
 
 /** When the service was started, and when it last became active and ended, in s. */
 const STARTS: [
@@ -70,7 +70,7 @@ for (const [name, file] of Object.entries(UNITS)) {
       RegExp(String.raw`^\| the ${name} +\| (\D*)(\d+) s.*\| (\S+) s`, "gm"),
     );
     const said = Array.from(rows, ([, less, ran, after]) => [less, ran, after]);
-    const folder = ".board/package/usr/lib/systemd/system";
+    const folder = "src/board/package/usr/lib/systemd/system";
     const unit = await Deno.readTextFile(`${folder}/${file}`);
     const [, count, inMs] = unit.match(/^RestartSec=(\d+)(ms)?$/m)!;
     const restart = Number(count) / (inMs ? 1000 : 1);

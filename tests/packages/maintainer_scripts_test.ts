@@ -29,7 +29,7 @@ async function runScript(
     const file = `${folder.path}/${command}`;
     await Deno.writeTextFile(file, FAKE, { mode: 0o755 });
   }
-  const script = await Deno.readTextFile(`.board/package/DEBIAN/${name}`);
+  const script = await Deno.readTextFile(`src/board/package/DEBIAN/${name}`);
   const running = hasSystemd ? folder.path : `${folder.path}/none`;
   const here = script.replaceAll("/run/systemd/system", running)
     // As if this machine did not have it
@@ -104,13 +104,13 @@ Deno.test(
 Deno.test(
   "where an image lacks systemd, postinst creates the groups of the sensor's unit",
   async () => {
-    const env = { DPKG_ROOT: await Deno.realPath(".board/package") };
+    const env = { DPKG_ROOT: await Deno.realPath("src/board/package") };
     const { calls } = await runScript("postinst configure", {
       hasSysusers: false,
       env,
     });
     const unit = await Deno.readTextFile(
-      ".board/package/usr/lib/systemd/system/datasensor-sensor.service",
+      "src/board/package/usr/lib/systemd/system/datasensor-sensor.service",
     );
     const groups = unit.match(/(?<=^SupplementaryGroups=).*$/m)![0].split(" ");
     const create = `groupadd --system --force --prefix ${env.DPKG_ROOT}`;

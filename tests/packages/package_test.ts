@@ -20,8 +20,8 @@ const NAME = "datasensor_arm64.deb";
 
 const clone = await Folder.ofProject();
 globalThis.addEventListener("unload", () => clone.remove());
-await Deno.writeTextFile(`${clone.path}/.board/package/etc/default/x~`, "");
-await Deno.writeTextFile(`${clone.path}/.board/consumers/x~`, "");
+await Deno.writeTextFile(`${clone.path}/src/board/package/etc/default/x~`, "");
+await Deno.writeTextFile(`${clone.path}/src/board/examples/x~`, "");
 const folder = `${clone.path}/dist`;
 
 const reason = missingCommand("dpkg-deb", "git") ??
@@ -69,8 +69,8 @@ Deno.test("the package contains these files", NEEDED, async () => {
     "-rw-r--r-- root/root ./usr/share/man/man1/datasensor.1.gz",
     "",
   ]);
-  const consumers = await Deno.realPath(".board/consumers");
-  const examples = `tree/${DOCUMENTS}/examples/consumers`;
+  const consumers = await Deno.realPath("src/board/examples");
+  const examples = `tree/${DOCUMENTS}/examples`;
   await run(`diff -r -x README.md ${examples} ${consumers}`);
 });
 
@@ -137,7 +137,7 @@ Deno.test(
     const documents = `${folder}/tree/${DOCUMENTS}`;
     const find = `cd tree/${DOCUMENTS}; grep -rlE '\\]\\(|href=|src=' . | sort`;
     const names = (await run(find)).trim().split("\n");
-    const consumers = "./examples/consumers/README.md";
+    const consumers = "./examples/README.md";
     assertEquals(names, ["./README.md", consumers, "./guide.md"]);
     for (const document of names) {
       assertEquals(await listBrokenLinks(`${documents}/${document}`), []);

@@ -39,8 +39,8 @@ Deno.test("the README and the guide show the same settings of a sensor", () => {
 /** All pages. */
 const PAGES = [
   "README.md",
-  ".board/README.md",
-  ".board/consumers/README.md",
+  "src/board/README.md",
+  "src/board/examples/README.md",
   ".github/CONTRIBUTING.md",
   ".github/SECURITY.md",
   "tests/measure/README.md",

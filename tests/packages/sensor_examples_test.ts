@@ -19,7 +19,7 @@ import {
 } from "./sensor_unit.ts";
 
 const settings = await Deno.readTextFile(
-  ".board/package/etc/default/datasensor",
+  "src/board/package/etc/default/datasensor",
 );
 const examples = settings.match(/(?<=^#SENSOR=).*$/gm)!;
 

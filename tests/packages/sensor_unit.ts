@@ -5,7 +5,7 @@
 import { Folder } from "../helpers/files.ts";
 import { type Output, output, Process } from "../helpers/process.ts";
 
-const PACKAGE = ".board/package";
+const PACKAGE = "src/board/package";
 
 /** The variables that the sensor's unit sets. */
 const VARIABLES = Object.fromEntries(

@@ -6,7 +6,7 @@ import { consumersGuide } from "../helpers/guide.ts";
 import { needs } from "../helpers/needs.ts";
 import { output } from "../helpers/process.ts";
 
-const TREE = ".board/package";
+const TREE = "src/board/package";
 
 Deno.test(
   "the package's systemd units are valid and hardened, and it creates their groups",

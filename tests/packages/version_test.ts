@@ -39,7 +39,7 @@ Deno.test(
 
     await Deno.writeTextFile(`${clone.path}/boards`, "board\n"); // is not built
     assertEquals(await readVersion(clone.path), version);
-    for (const file of ["README.md", ".board/new"]) { // both are in the package
+    for (const file of ["README.md", "src/board/new"]) { // both are in the package
       const path = `${clone.path}/${file}`;
       await Deno.writeTextFile(path, "changed", { append: true });
       const changed = await readVersion(clone.path);
