@@ -138,7 +138,9 @@ printf '%s\\n' "$SUDO_PASSWORD"
 
 /** The groups that the package creates. */
 const GROUPS = Array.from(
-  (await Deno.readTextFile("src/board/package/usr/lib/sysusers.d/datasensor.conf"))
+  (await Deno.readTextFile(
+    "src/board/package/usr/lib/sysusers.d/datasensor.conf",
+  ))
     .matchAll(/^g (\w+)/gm),
   ([, name]) => name!,
 );

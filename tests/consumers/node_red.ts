@@ -11,7 +11,7 @@ import { Process } from "../helpers/process.ts";
 export class NodeRed extends Process {
   #origin = "";
 
-  static async start(folder: Folder, ..src/boards: string[]): Promise<NodeRed> {
+  static async start(folder: Folder, ...boards: string[]): Promise<NodeRed> {
     await listBoards(folder, boards);
     const flow = await copyExample(folder, "node-red.json", { ":5000": "" });
     const command = fill(
