@@ -42,7 +42,7 @@ export class Fleet implements AsyncDisposable {
     fleet.#addServer(fleet.missing, () => Response.json(stale, stale));
     for (let count = 0; count < 12; count++) fleet.#addHanging();
     for (let count = 0; count < 2; count++) fleet.#addRefusing();
-    assertEquals(fleetsrc / boards.length, 20);
+    assertEquals(fleet.boards.length, 20);
     stack.move(); // the caller disposes of it
     return fleet;
   }

@@ -32,7 +32,7 @@ Deno.test(
   async () => {
     using folder = await Folder.create();
     await using fleet = await Fleet.start();
-    await listBoards(folder, fleetsrc / boards);
+    await listBoards(folder, fleet.boards);
     const asInDebian = { interval: 10 };
     await using collectd = await Collectd.start(
       folder,

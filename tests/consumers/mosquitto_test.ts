@@ -138,7 +138,7 @@ Deno.test(
     await using fleet = await Fleet.start();
     await using broker = await Broker.start();
     await using subscriber = await broker.subscribe();
-    await using _loop = await Loop.start(broker, fleetsrc / boards, 5);
+    await using _loop = await Loop.start(broker, fleet.boards, 5);
     await assertKeepsReading(() => subscriber.stdout, 20);
   },
 );

@@ -83,7 +83,7 @@ Deno.test(
   async () => {
     using folder = await Folder.create();
     await using fleet = await Fleet.start();
-    await using nodeRed = await NodeRed.start(folder, ...fleetsrc / boards);
+    await using nodeRed = await NodeRed.start(folder, ...fleet.boards);
     const start = performance.now();
     await assertKeepsReading(() => nodeRed.stdout, 20);
     // Every 5 s, of which one is in flight. By default, Node-RED waits for two minutes
