@@ -7,12 +7,6 @@ import { parseArgs } from "node:util";
 /** Aborted by a signal that stops the tool. */
 const stop = new AbortController();
 
-/** How the name of a tool's folder begins. */
-const PREFIX = ".build-";
-
-/** An older folder is one of a tool that was killed: a tool takes minutes at most. */
-const MAX_AGE_MS = 60 * 60 * 1000;
-
 /** What a tool gets. */
 export type Job = ReturnType<typeof parseFlags> & {
   /** A temporary folder in the output folder. */
@@ -50,30 +44,13 @@ export async function runTool(
     const flags = parseFlags();
     await Deno.mkdir(flags.outputDir, { recursive: true });
     const dir = await Deno.realPath(flags.outputDir);
-    await removeLeftovers(dir);
-    folder = await Deno.makeTempDir({ dir, prefix: PREFIX });
+    folder = await Deno.makeTempDir({ dir, prefix: ".build-" });
     await tool({ ...flags, folder });
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     Deno.exitCode = 1;
   } finally {
     if (folder) await Deno.remove(folder, { recursive: true });
-  }
-}
-
-/** Removes the folders of tools that were killed. */
-async function removeLeftovers(dir: string): Promise<void> {
-  for await (const { name } of Deno.readDir(dir)) {
-    if (!name.startsWith(PREFIX)) continue;
-    const path = `${dir}/${name}`;
-    try {
-      const { mtime } = await Deno.stat(path);
-      const isLeftover = Date.now() - mtime!.getTime() > MAX_AGE_MS;
-      if (isLeftover) await Deno.remove(path, { recursive: true });
-    } catch (error) {
-      // Another tool has removed it
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    }
   }
 }
 

@@ -6,10 +6,8 @@
 
 import { resolve } from "node:path";
 import project from "../deno.json" with { type: "json" };
-import { VERSION } from "../src/process/command_line.ts";
 import { copy, finish, type Job, run, runTool } from "./build.ts";
-import { assertDenort, explainDownload } from "./denort.ts";
-import { fitsLargePages } from "./elf.ts";
+import { fitsLargePages, readProcessor } from "./elf.ts";
 import { readVersion } from "./version.ts";
 
 const deno = Deno.execPath();
@@ -37,8 +35,6 @@ export async function compile(
   if (denoFlags.some((flag) => flag.endsWith("/unavailable.ts"))) {
     throw new Error("The @std packages are not available");
   }
-  const denort = Deno.env.get("DENORT_BIN");
-  if (denort) await assertDenort(denort, target);
   for (const source of SOURCES) await copy(source, `${folder}/${source}`);
   const config = JSON.stringify({ ...project, version });
   await Deno.writeTextFile(`${folder}/deno.json`, config);
@@ -66,13 +62,17 @@ export async function compile(
   await run(deno, args, { cwd: folder, env }).catch((error) => {
     throw explainDownload(error, target);
   });
-  if (target === "aarch64" && !fitsLargePages(await Deno.readFile(output))) {
+  const bytes = await Deno.readFile(output);
+  const processor = readProcessor(bytes);
+  if (processor !== target) {
+    throw new Error(
+      `The executable is for ${processor}, not for ${target}: set DENORT_BIN to denort for ${target}`,
+    );
+  }
+  if (target === "aarch64" && !fitsLargePages(bytes)) {
     throw new Error(
       `The executable might crash where memory pages are larger than 4 KB, as on a Raspberry Pi 5: use another version of Deno than ${Deno.version.deno}`,
     );
-  }
-  if (Deno.build.os === "linux" && Deno.build.arch === target) {
-    await assertRuns(output, VERSION.replace(project.version, version));
   }
   if (hasSubstitutes) {
     console.log("Compiled with substitutes for @std from npm and .tools/std");
@@ -94,13 +94,28 @@ async function copySubstitutes(cache: string): Promise<void> {
   await Deno.symlink(`${denoDir}/dl`, `${cache}/dl`);
 }
 
-/** Asserts that an executable for this machine runs, and prints its version. */
-async function assertRuns(file: string, version: string): Promise<void> {
-  const printed = await run(file, ["--version"])
-    .catch((error: Error) => error.message);
-  const [line] = printed.split("\n");
-  if (line === version) return;
-  throw new Error(
-    `The executable should print "${version}" for --version, but prints "${line}"`,
+/**
+ * Returns the error of `deno compile` or, if it could not download denort, one that
+ * explains this in a sentence, with the remedies.
+ */
+function explainDownload(error: Error, processor: string): Error {
+  const { message } = error;
+  if (!/Setting up base binary|Failed to unpack/.test(message)) return error;
+  // The last of its causes, which are indented or numbered
+  const causes = message.matchAll(/^ {4}(?:\d+: )?(\S.*?)\.?$/gm);
+  const reason = [...causes].at(-1)?.[1] ?? message;
+  const remedies = ["unpack a copy and set DENORT_BIN to its denort"];
+  if (reason.includes("certificate")) {
+    remedies.unshift(
+      "set DENO_TLS_CA_STORE=system to trust the system's certificates",
+    );
+  }
+  if (reason.includes("unpack")) {
+    remedies.unshift("run `deno clean` to download it again");
+  }
+  const name = `denort-${processor}-unknown-linux-gnu.zip`;
+  const url = `https://dl.deno.land/release/v${Deno.version.deno}/${name}`;
+  return new Error(
+    `Cannot download ${url}: ${reason}; ${remedies.join(", or ")}`,
   );
 }

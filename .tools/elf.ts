@@ -7,6 +7,9 @@ const PAGE_BYTES = 64 * 1024;
 /** The type of a segment that the kernel maps. */
 const PT_LOAD = 1;
 
+/** The processors for which the tasks compile, by their number in an ELF file. */
+const PROCESSORS: Record<number, string> = { 62: "x86_64", 183: "aarch64" };
+
 /**
  * Returns whether an executable can be mapped with pages of 64 KB, and so with
  * those of 16 and 4 KB: offset and address of each segment must be equal modulo
@@ -15,7 +18,7 @@ const PT_LOAD = 1;
  * @param bytes A 64-bit, little-endian ELF file, or its beginning.
  */
 export function fitsLargePages(bytes: Uint8Array): boolean {
-  const segments = readSegments(viewElf(bytes)!)
+  const segments = readSegments(viewElf(bytes))
     .toSorted((first, second) => first.address - second.address);
   return segments.every(({ offset, address }, index) => {
     const previousEnd = segments[index - 1]?.endAddress ?? 0;
@@ -25,9 +28,10 @@ export function fitsLargePages(bytes: Uint8Array): boolean {
   });
 }
 
-/** Returns the number of the processor of an ELF file, undefined if it is none. */
-export function readMachine(bytes: Uint8Array): number | undefined {
-  return viewElf(bytes)?.getUint16(18, true); // e_machine
+/** Returns the name of the processor that an ELF file is for. */
+export function readProcessor(bytes: Uint8Array): string {
+  const machine = viewElf(bytes).getUint16(18, true); // e_machine
+  return PROCESSORS[machine] ?? "another processor";
 }
 
 /** Returns where the parts of an ELF file are, and where they are mapped. */
@@ -45,11 +49,7 @@ function readSegments(view: DataView) {
     });
 }
 
-/** Returns a view of a 64-bit, little-endian ELF file, undefined if it is none. */
-function viewElf(bytes: Uint8Array): DataView | undefined {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const isElf = bytes.length >= 64 &&
-    view.getUint32(0) === 0x7f454c46 && // "\x7fELF"
-    view.getUint16(4) === 0x0201; // the class (64-bit), byte order (little-endian)
-  return isElf ? view : undefined;
+/** Returns a view of a 64-bit, little-endian ELF file. */
+function viewElf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 }

@@ -30,12 +30,19 @@ export function make(
   into: string,
   { umask = "022", ...options }: ProcessOptions & { umask?: string } = {},
 ): Promise<Output> {
-  const task = processor === "aarch64" ? what : `${what}:${processor}`;
   const denort = Deno.env.get(`DENORT_${processor.toUpperCase()}`);
   const bin = denort && { DENORT_BIN: denort };
   const env = { ...PROXIES, ...bin, ...options.env }; // it may download denort
   // npm users type "--" before flags
-  const args = ["task", "-q", task, "--", "--output-dir", into];
+  const args = [
+    "task",
+    "-q",
+    what,
+    "--",
+    `--target=${processor}`,
+    "--output-dir",
+    into,
+  ];
   const run = ["-c", `umask ${umask}; exec "$0" "$@"`, COMPILER, ...args];
   return output("sh", run, { ...options, env }, LIMIT_MS);
 }

@@ -9,13 +9,12 @@ export function skipIf(reason: string | undefined): { ignore: boolean } {
 /** The reasons that tests of this file were skipped for. */
 const reported = new Set<string>();
 
-/** Prints why tests of this file are skipped or, in `deno task ok`, writes it to its list. */
+/** Adds a reason to the list that `deno task test` shows at its end. */
 function reportSkipped(reason: string): void {
   if (reported.has(reason)) return;
   reported.add(reason);
   const file = Deno.mainModule.replace(/.*\/tests\//, "tests/");
-  const line = `Skipping tests of ${file}: ${reason}\n`;
+  const line = `${JSON.stringify({ reason, file })}\n`;
   const list = Deno.env.get("DATASENSOR_SKIPPED");
   if (list) Deno.writeTextFileSync(list, line, { append: true });
-  else Deno.stderr.writeSync(new TextEncoder().encode(line));
 }
