@@ -38,8 +38,9 @@ await runTool(async (job) => {
   console.error(`Making ${file} with Deno ${Deno.version.deno}`);
   const executable = await compile(version, job);
   const date = await stage(folder, executable, version, architecture);
-  // Ubuntu's default differs, and the same sources must give the same bytes
-  const build = ["-Zxz", "--root-owner-group", "--build", "tree", name];
+  // Ubuntu's default differs, and the same sources must give the same bytes. Level 6 takes
+  // seven times as long for a package that is 13 % smaller
+  const build = ["-Zxz", "-z1", "--root-owner-group", "--build", "tree", name];
   const env = { SOURCE_DATE_EPOCH: String(date), LC_ALL: "C" };
   await run("dpkg-deb", build, { cwd: folder, env });
   await finish(`${folder}/${name}`, file);
