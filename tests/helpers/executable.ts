@@ -2,7 +2,8 @@
 // DENORT_AARCH64 and DENORT_X86_64 to copies of it, and DENO_COMPILER to a deno
 // of the same version.
 
-import type { Folder } from "./files.ts";
+import { assertEquals, assertMatch } from "@std/assert";
+import { Folder } from "./files.ts";
 import {
   type Output,
   output,
@@ -64,4 +65,53 @@ export async function makeFromCommit(
   const reason = stderr.trim().split("\n").at(-1);
   const denort = `DENORT_${processor.toUpperCase()}`;
   return `set ${denort} and DENO_COMPILER, as .ci/run does (${reason})`;
+}
+
+/** The program's tests that run an executable, too. */
+export const EXECUTABLE_TESTS = [
+  "command_lines",
+  "console",
+  "head",
+  "stdin",
+  "terminal",
+];
+
+/** Asserts that an executable passes files of tests/program. */
+export async function assertPasses(
+  file: string,
+  tests: string[],
+  env: Record<string, string> = {},
+): Promise<void> {
+  const args = [
+    ...["task", "-q", "test", "--filter=the program"],
+    ...tests.map((name) => `tests/program/${name}_test.ts`),
+  ];
+  const options = { env: { ...env, DATASENSOR_EXECUTABLE: file } };
+  const run = await output(Deno.execPath(), args, options, LIMIT_MS);
+  assertEquals(run.code, 0, run.stdout);
+  assertMatch(run.stdout, /[1-9]\d* passed/); // the filter matches a test
+}
+
+/**
+ * Asserts that executables have no unnecessary permissions and write no files.
+ *
+ * @param wrap A command that runs one that is for another processor.
+ */
+export async function assertConfined(
+  processor: "aarch64" | "x86_64",
+  wrap: string[] = [],
+): Promise<void> {
+  using project = await Folder.ofProject();
+  const cwd = project.path;
+  // Without the import of JSON, which keeps Deno from writing a code cache
+  await Deno.copyFile("tests/helpers/permissions_probe.ts", `${cwd}/main.ts`);
+  const { code, stderr } = await make("compile", processor, cwd, { cwd });
+  assertEquals(code, 0, stderr);
+  using place = await Folder.create();
+  // Without HOME, as in a systemd unit
+  const env = ["-u", "HOME", `TMPDIR=${place.path}`];
+  const run = [...env, ...wrap, `${cwd}/datasensor-${processor}`];
+  const { stdout } = await output("env", run, { cwd: place.path });
+  assertEquals(stdout, "Permitted: nothing\n");
+  assertEquals(place.names(), []);
 }

@@ -1,0 +1,73 @@
+// The executable for ARM, and the program on a Deno for ARM, which Debian's
+// qemu-user-static runs on a PC. `deno task test` leaves this out: it takes minutes.
+
+import {
+  assertConfined,
+  assertPasses,
+  EXECUTABLE_TESTS,
+  makeFromCommit,
+} from "../helpers/executable.ts";
+import { Folder } from "../helpers/files.ts";
+import { missingCommand, needs } from "../helpers/needs.ts";
+import { output } from "../helpers/process.ts";
+import { getDenoFlags } from "../helpers/program.ts";
+
+const EMULATED = { DATASENSOR_EMULATED: "true" };
+const project = await Folder.ofProject();
+globalThis.addEventListener("unload", () => project.remove());
+const LIBRARIES = `${project.path}/libraries`;
+const EMULATOR = ["qemu-aarch64-static", "-L", LIBRARIES];
+const DENO = Deno.env.get("DENO_AARCH64");
+
+/** Downloads Debian's libraries for ARM. Returns what is missing, if that fails. */
+async function downloadLibraries(): Promise<string | undefined> {
+  const script =
+    `mkdir "$0"; cd "$0"; chmod 777 . # apt-get becomes another user
+    apt-get download -qq libc6:arm64 libgcc-s1:arm64
+    for package in *.deb; do dpkg -x "$package" .; done`;
+  const { code } = await output("sh", ["-ec", script, LIBRARIES]);
+  if (code !== 0) return "run dpkg --add-architecture arm64 and apt-get update";
+}
+
+/** Writes a script that runs a program for ARM, and returns its path. */
+async function wrap(name: string, ...command: string[]): Promise<string> {
+  const file = `${project.path}/${name}`;
+  const words = [...EMULATOR, ...command].map((it) => `'${it}'`).join(" ");
+  const script = `#!/bin/sh\nexec ${words} "$@"\n`;
+  await Deno.writeTextFile(file, script, { mode: 0o755 });
+  return file;
+}
+
+const missing = missingCommand("apt-get", EMULATOR[0]!) ??
+  await downloadLibraries();
+
+Deno.test(
+  "the executable for ARM passes the program's tests",
+  needs({
+    missing: [
+      missing ?? await makeFromCommit("compile", "aarch64", project),
+    ],
+  }),
+  async () => {
+    const file = `${project.path}/dist/datasensor-aarch64`;
+    await assertPasses(await wrap("run", file), EXECUTABLE_TESTS, EMULATED);
+  },
+);
+
+Deno.test(
+  "an executable for ARM has no unnecessary permissions, and writes no files",
+  needs({ missing: [missing] }),
+  () => assertConfined("aarch64", EMULATOR),
+);
+
+Deno.test(
+  "the program passes its tests on a Deno for ARM",
+  needs({
+    missing: [missing, DENO ? undefined : "set DENO_AARCH64, as .ci/run does"],
+  }),
+  async () => {
+    const run = [DENO!, "run", ...getDenoFlags(), "main.ts"];
+    const tests = [...EXECUTABLE_TESTS, "requests", "stop"];
+    await assertPasses(await wrap("run-deno", ...run), tests, EMULATED);
+  },
+);
