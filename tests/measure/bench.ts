@@ -1,33 +1,133 @@
 // deno-lint-ignore-file no-console -- the table is for people
 
-// Compares the service with its peers in one run, prints a table and draws
-// tests/measure/speed.svg. Each server runs on the first core, wrk on the second.
+// Compares the service with a Deno.serve that logs nothing, and with nginx and Node.js if
+// they are installed, in one run of about three minutes. The server runs on the first core,
+// and Debian's wrk, with 50 connections, on the second. Fails if the service did not log
+// every request, or if its memory or descriptors have grown.
 //
-// The speed of a process differs by up to 8 % from that of the next one that runs the
-// same program, for as long as it runs. Therefore, each server is started several times.
+// Compare ratios within one run only. The speed of a process differs by up to 8 % from that
+// of the next one that runs the same program, for as long as it runs. Therefore, each
+// server is started several times, in turn, and the figures are medians of the starts.
 
 import { Folder } from "../helpers/files.ts";
+import { missingCommand } from "../helpers/needs.ts";
 import { output } from "../helpers/process.ts";
-import { createRandom, SEED } from "../helpers/random.ts";
-import { CONNECTIONS, drawChart, type Scaling } from "./chart.ts";
-import { BARE, listPeers, type Peer } from "./peers.ts";
+import { programCommand } from "../helpers/program.ts";
+import { countDescriptors } from "../helpers/resources.ts";
+import { waitFor } from "../helpers/wait.ts";
 import { Server } from "./server.ts";
 
 const STARTS = 8; // of each server
-const ROUNDS = 3; // of a start, after one that warms it up
+const ROUNDS = 4; // of a start; the first one warms it up
 const ROUND_SECONDS = 1;
-const SCALED = ["this service", BARE, "nginx, constant"];
-const SCALING_ROUNDS = 5; // at each number of connections
-const CHART = "tests/measure/speed.svg";
+const MEMORY_GROWTH_LIMIT = 1.1; // of the last round to the first
 
-/** What is measured of one process. */
-interface Start {
+/** A server, and the command that makes it listen on a port. */
+interface Peer {
+  name: string;
+  command: (port: string) => string[];
+}
+
+/** What is measured of one start. */
+interface Figures {
   speed: number;
-  p50: number;
   p99: number;
   idle: number;
   loaded: number;
   startMs: number;
+}
+
+/** The header fields of the service's responses, in JavaScript. */
+const FIELDS =
+  `"cache-control": "no-store", "x-content-type-options": "nosniff",
+    "content-type": "application/json"`;
+
+const BARE = `Deno.serve(
+  { port: Number(Deno.args[0]), hostname: "0.0.0.0", onListen() {} },
+  () => new Response('"Sensor data"', { headers: { ${FIELDS} } }),
+);`;
+
+const NODE = `require("node:http").createServer((request, response) => {
+  response.writeHead(200, { ${FIELDS}, "content-length": 13 });
+  response.end('"Sensor data"');
+  console.log(\`\${request.socket.remoteAddress} - - [\${new Date().toISOString()}]\` +
+    \` "\${request.method} \${request.url} HTTP/\${request.httpVersion}" 200 -\`);
+}).listen(Number(process.argv[1]), "0.0.0.0");`;
+
+/** Lists the servers that are installed. */
+async function listPeers(folder: string): Promise<Peer[]> {
+  await Deno.chmod(folder, 0o755); // for nginx, which reads as nobody
+  const nginx = (port: string) => {
+    const file = `${folder}/nginx.${port}`;
+    Deno.writeTextFileSync(
+      file,
+      `daemon off; worker_processes 1; pid ${file}.pid;
+      events { worker_connections 2048; }
+      http {
+        access_log ${file}.log;
+        default_type application/json;
+        add_header Cache-Control no-store;
+        add_header X-Content-Type-Options nosniff;
+        server { listen ${port}; location = /datasensor { return 200 '"Sensor data"'; } }
+      }`,
+    );
+    return ["nginx", "-e", `${file}.error`, "-c", file];
+  };
+  const bare = `data:text/javascript,${encodeURIComponent(BARE)}`;
+  const service = (port: string, ...flags: string[]) =>
+    programCommand(["--port", port, ...flags]).flat();
+  const fifo = `${folder}/sensor`;
+  await output("mkfifo", [fifo]);
+  const file = await Deno.open(fifo, { read: true, write: true });
+  const reading = new TextEncoder().encode("Sensor data\n");
+  Deno.unrefTimer(setInterval(() => file.writeSync(reading), 100));
+  const withSensor = ["sh", "-c", 'exec "$@" <>"$0"', fifo];
+  const all: Peer[] = [
+    {
+      name: "Deno.serve without a log",
+      command: (port) => [Deno.execPath(), "run", "-N", bare, port],
+    },
+    { name: "this service", command: (port) => service(port) },
+    {
+      name: "this service, --stdin",
+      command: (port) => [...withSensor, ...service(port, "--stdin")],
+    },
+    { name: "nginx", command: nginx },
+    { name: "node", command: (port) => ["node", "-e", NODE, port] },
+  ];
+  const missing = ["nginx", "node"].filter((name) => missingCommand(name));
+  for (const name of missing) console.error(`Not installed: ${name}`);
+  return all.filter(({ name }) => !missing.includes(name));
+}
+
+/** Starts a server, puts it under load and stops it. */
+async function measure(peer: Peer, folder: string): Promise<Figures> {
+  const log = `${folder}/log`;
+  await Deno.writeTextFile(log, "");
+  await using server = await Server.start(peer.command, log);
+  const idle = await server.memory();
+  const idleDescriptors = await countDescriptors(server.pid);
+  const loaded: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    await server.load(ROUND_SECONDS);
+    loaded.push(await server.memory());
+  }
+  if (peer.name.startsWith("this service")) {
+    const growth = loaded.at(-1)! / loaded[0]!;
+    if (growth > MEMORY_GROWTH_LIMIT) throw new Error(`Memory grew: ${loaded}`);
+    const open = () => countDescriptors(server.pid);
+    await waitFor("no more open files", open, (it) => it <= idleDescriptors);
+    const missing = server.requests - await server.countLines();
+    if (missing > 0) throw new Error(`${missing} lines are missing`);
+  }
+  const loads = server.loads.slice(1);
+  return {
+    speed: median(loads.map(({ speed }) => speed)),
+    p99: median(loads.map(({ p99 }) => p99)),
+    idle,
+    loaded: loaded.at(-1)!,
+    startMs: server.startMs,
+  };
 }
 
 /** Returns the median, of an even number of values the mean of both in the middle. */
@@ -43,115 +143,28 @@ function round(value: number): number {
   return Number(value.toPrecision(3));
 }
 
-/**
- * Starts a server, puts it under load and stops it.
- *
- * @throws {Error} If it is the service, and has not logged every request.
- */
-async function measureStart(peer: Peer, folder: string): Promise<Start> {
-  const log = `${folder}/log`;
-  await Deno.writeTextFile(log, "");
-  await using server = await Server.start(peer.command, log);
-  const idle = await server.memory();
-  for (let load = 0; load <= ROUNDS; load++) await server.load(ROUND_SECONDS);
-  const loaded = await server.memory();
-  const loads = server.loads.slice(1);
-  if (peer.name === "this service") {
-    const { requests } = server;
-    const lines = await server.countLines();
-    if (lines < requests) {
-      throw new Error(`${requests} requests, ${lines} lines`);
-    }
-  }
-  return {
-    speed: median(loads.map(({ speed }) => speed)),
-    p50: median(loads.map(({ p50 }) => p50)),
-    p99: median(loads.map(({ p99 }) => p99)),
-    idle,
-    loaded,
-    startMs: server.startMs,
-  };
-}
-
-/** Starts all servers several times, each time in a random order. */
-async function measureAll(peers: Peer[], folder: string): Promise<Start[][]> {
-  const random = createRandom(SEED);
-  const all = peers.map((): Start[] => []);
-  for (let start = 1; start <= STARTS; start++) {
-    console.error(`Start ${start} of ${STARTS}`);
-    const order = peers.map((peer, index) => ({ peer, index, at: random() }))
-      .toSorted((a, b) => a.at - b.at);
-    for (const { peer, index } of order) {
-      all[index]!.push(await measureStart(peer, folder));
-    }
-  }
-  return all;
-}
-
-/** Returns a row of the table for each server. */
-function summarize(peers: Peer[], all: Start[][]) {
-  const speedOf = (name: string) => {
-    const index = peers.findIndex((peer) => peer.name === name);
-    return median(all[index]!.map(({ speed }) => speed));
-  };
-  return peers.map(({ name, bare, deno }, index) => {
-    const starts = all[index]!;
-    const of = (figure: keyof Start) =>
-      starts.map(({ [figure]: value }) => value);
-    const bareSpeed = speedOf(bare);
-    const ratios = of("speed").map((speed) => speed / bareSpeed);
-    return {
-      server: name,
-      "Deno": deno ?? "",
-      "requests/s": round(median(of("speed"))),
-      "to bare": round(median(ratios)),
-      "bare server": bare,
-      "slowest start": round(Math.min(...ratios)),
-      "fastest start": round(Math.max(...ratios)),
-      "p50, ms": round(median(of("p50"))),
-      "p99, ms": round(median(of("p99"))),
-      "idle, MB": Math.round(median(of("idle"))),
-      "loaded, MB": Math.round(median(of("loaded"))),
-      "start, ms": Math.round(median(of("startMs"))),
-    };
-  });
-}
-
-async function measureScaling({ name, command }: Peer): Promise<Scaling> {
-  const scaling: Scaling = { server: name, speeds: [], memory: [] };
-  for (const connections of CONNECTIONS) {
-    console.error(`${name}: ${connections} connections`);
-    await using server = await Server.start(command);
-    for (let round = 0; round < SCALING_ROUNDS; round++) {
-      await server.load(ROUND_SECONDS, connections);
-    }
-    const speeds = server.loads.map(({ speed }) => speed / 1000);
-    scaling.speeds.push(round(median(speeds)));
-    scaling.memory.push(await server.memory());
-  }
-  return scaling;
-}
-
 using folder = await Folder.create();
 const peers = await listPeers(folder.path);
-const rows = summarize(peers, await measureAll(peers, folder.path));
-console.table(rows);
-const scaled = peers.filter(({ name }) => SCALED.includes(name));
-const scaling = await Array.fromAsync(scaled, measureScaling); // in turn
-const date = new Date().toISOString().slice(0, 10);
-const { stdout: cores } = await output("nproc", []);
-const denos = Object.entries(Object.groupBy(peers, ({ deno }) => deno ?? ""))
-  .filter(([deno]) => deno !== "")
-  .map(([deno, rows]) =>
-    `Deno ${deno}: ${rows!.map(({ name }) => name).join("; ")}`
-  );
-const withTime = peers.filter(({ name, bare }) => ![BARE, name].includes(bare))
-  .map(({ name }) => name).join("; ");
-const notes = [
-  `deno task bench, ${date}, ${cores.trim()} cores of ${Deno.build.arch}, ` +
-  `medians of ${STARTS} starts, and the slowest to the fastest start`,
-  `Compared with the bare server that sends Last-Modified, as they do: ${withTime}`,
-  ...denos,
-];
-await Deno.writeTextFile(CHART, drawChart(rows, scaling, notes));
-console.log(`\nDrew ${CHART}`);
+const all = peers.map((): Figures[] => []);
+for (let start = 1; start <= STARTS; start++) {
+  console.error(`Start ${start} of ${STARTS}`);
+  for (const [index, peer] of peers.entries()) {
+    all[index]!.push(await measure(peer, folder.path));
+  }
+}
+const bareSpeed = median(all[0]!.map(({ speed }) => speed));
+console.table(peers.map(({ name }, index) => {
+  const of = (figure: keyof Figures) => all[index]!.map((it) => it[figure]);
+  const ratios = of("speed").map((speed) => speed / bareSpeed);
+  return {
+    server: name,
+    "requests/s": round(median(of("speed"))),
+    "to the first": round(median(ratios)),
+    "slowest": round(Math.min(...ratios)),
+    "fastest": round(Math.max(...ratios)),
+    "p99, ms": round(median(of("p99"))),
+    "idle, MB": Math.round(median(of("idle"))),
+    "loaded, MB": Math.round(median(of("loaded"))),
+    "start, ms": Math.round(median(of("startMs"))),
+  };
+}));

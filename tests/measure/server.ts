@@ -6,7 +6,6 @@ import { exchange, LAST_GET } from "../helpers/network.ts";
 import { ReservedPort } from "../helpers/ports.ts";
 import { output, Process } from "../helpers/process.ts";
 import { delay, within } from "../helpers/wait.ts";
-import type { Peer } from "./peers.ts";
 
 /** A server on the first core, which logs to a file. */
 export class Server extends Process {
@@ -17,7 +16,7 @@ export class Server extends Process {
 
   /** Starts a server and waits for its first response. */
   static async start(
-    command: Peer["command"],
+    command: (port: string) => string[],
     log = "/dev/null",
   ): Promise<Server> {
     const port = new ReservedPort();
@@ -46,9 +45,9 @@ export class Server extends Process {
   }
 
   /** Sends requests from the second core. */
-  async load(seconds: number, connections = 50): Promise<void> {
+  async load(seconds: number): Promise<void> {
     const url = `http://127.0.0.1:${this.port}/datasensor`;
-    const flags = ["-t1", `-c${connections}`, `-d${seconds}s`, "--latency"];
+    const flags = ["-t1", "-c50", `-d${seconds}s`, "--latency"];
     const wrk = ["-c", "1", "wrk", ...flags, url];
     const { stdout, stderr } = await output("taskset", wrk);
     this.loads.push(parseLoad(stdout + stderr));
@@ -94,7 +93,6 @@ function parseLoad(text: string) {
   return {
     requests,
     speed: figure(/Requests\/sec:\s+([\d.]+)/),
-    p50: figure(/50%\s+([\d.]+)(us|ms|s)/),
     p99: figure(/99%\s+([\d.]+)(us|ms|s)/),
   };
 }
