@@ -47,7 +47,6 @@ Deno.test("the package contains these files", NEEDED, async () => {
     "-rwxr-xr-x root/root ./usr/lib/datasensor/ds18b20",
     "-rwxr-xr-x root/root ./usr/lib/datasensor/iio",
     "-rwxr-xr-x root/root ./usr/lib/datasensor/latest",
-    "-rwxr-xr-x root/root ./usr/lib/datasensor/merge",
     "-rwxr-xr-x root/root ./usr/lib/datasensor/run-sensor",
     "-rw-r--r-- root/root ./usr/lib/systemd/system/datasensor-sensor.service",
     "-rw-r--r-- root/root ./usr/lib/systemd/system/datasensor.service",
