@@ -1,78 +1,126 @@
-// Boards that are containers of this machine's processor and kernel.
+// A board that is a container, and a PC in its network: image, boot, commands, end.
+// container.sh has the details.
 
-import { Process } from "../helpers/process.ts";
-import type { BoardKind, Machine, Ports, Processor } from "./board.ts";
-import { CONTAINERS, type Release } from "./image.ts";
+import { CACHE, keep } from "./cache.ts";
 
-/** The address of the container in its network, as in image.sh. */
-const ADDRESS = "10.0.2.15";
+/** The releases of Debian that boards have, with their numbers. */
+export const RELEASES = { bookworm: 12, trixie: 13 } as const;
 
-/**
- * Waits on a port of this machine, and then runs a command with that socket. Ends with
- * this process, even if that is killed.
- */
-const ACTIVATE = ["--pdeathsig", "KILL", "systemd-socket-activate"];
+/** A release of Debian. */
+export type Release = keyof typeof RELEASES;
 
-/** Forwards the connections of a socket that it is started with. */
-const FORWARD = "/lib/systemd/systemd-socket-proxyd";
+/** Who types a command: on the PC, or at the board, which is `ssh BOARD`. */
+export type Prompt = "pc" | "board";
 
-class Container implements Machine {
-  readonly #container: Process;
-  readonly #forwards: Process[] = [];
+const SCRIPT = "tests/board/container.sh";
 
-  /** Starts a container with changes in a folder. */
-  constructor(root: string, folder: string, key: string) {
-    const script = ["tests/board/container.sh", root, folder, key];
-    const args = ["--mount", "--net", ...script];
-    this.#container = new Process("unshare", args, { hasInput: true });
+/** How long a board may take to boot: many boot at once. */
+const BOOT_TIMEOUT_MS = 120_000;
+
+/** Aborted when the user wants everything to end. */
+export const interruption = new AbortController();
+
+/** Returns the path of a release's image, which is made if it is missing. */
+export async function makeImage(release: Release): Promise<string> {
+  const script = await Deno.readTextFile(SCRIPT);
+  return await keep(release, script, async (path) => {
+    const command = [SCRIPT, "image", path, release];
+    const { code, stderr } = await run(command, interruption.signal);
+    if (code !== 0) throw new Error(`No image of ${release}:\n${stderr}`);
+  });
+}
+
+/** Where a board is mounted, in its own namespaces only. */
+const FOLDER = `${CACHE}/board`;
+
+/** How a command ended, and what it printed. */
+export interface Output {
+  readonly code: number;
+  readonly text: string;
+}
+
+/** A running board, and the PC. */
+export class Container implements AsyncDisposable {
+  readonly #process: Deno.ChildProcess;
+  /** Leads into its namespaces. */
+  #enter: string[] = [];
+
+  private constructor(image: string) {
+    this.#process = new Deno.Command(SCRIPT, {
+      args: ["boot", image, FOLDER],
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "null",
+    }).spawn();
   }
 
-  /** Makes ports of this machine lead into its network. */
-  async forward(ports: Ports): Promise<void> {
-    // By then, it has its namespaces
-    await this.#container.waitForMatch(/./);
-    const network = `--net=/proc/${this.#container.pid}/ns/net`;
-    for (const [inner, outer] of Object.entries(ports)) {
-      const listen = ["-l", `127.0.0.1:${outer}`];
-      const run = ["nsenter", network, FORWARD, `${ADDRESS}:${inner}`];
-      const args = [...ACTIVATE, ...listen, ...run];
-      const forward = new Process("setpriv", args);
-      this.#forwards.push(forward);
-      await forward.waitForMatch(/Listening/);
+  /** Boots a board from an image, and links a folder as `dist` on the PC. */
+  static async boot(image: string, dist: string): Promise<Container> {
+    await Deno.mkdir(FOLDER, { recursive: true });
+    await using stack = new AsyncDisposableStack();
+    const container = stack.use(new Container(image));
+    await container.#waitForNamespaces();
+    await container.type("pc", `ln -s '${dist}' dist`);
+    const end = performance.now() + BOOT_TIMEOUT_MS;
+    const isUp = "systemctl is-system-running --wait";
+    let state: Output;
+    do {
+      state = await container.type("board", isUp);
+      if (performance.now() > end) throw new Error("The board does not boot");
+    } while (!/running|degraded/.test(state.text));
+    stack.move(); // the caller disposes of it
+    return container;
+  }
+
+  /** Waits until they exist: the script then prints the id of a process in them. */
+  async #waitForNamespaces(): Promise<void> {
+    for await (const chunk of this.#process.stdout) {
+      const target = new TextDecoder().decode(chunk).trim();
+      this.#enter = ["nsenter", "-t", target, "-m", "-n", "-p", "-C"];
+      return;
     }
+    throw new Error("The container does not start");
   }
 
-  get ended(): Promise<unknown> {
-    return this.#container.ended;
-  }
-
-  get console(): string {
-    return this.#container.stdout + this.#container.stderr;
+  /** Types a command, and returns what it prints, within a time in ms. */
+  async type(
+    prompt: Prompt,
+    command: string,
+    limit = BOOT_TIMEOUT_MS,
+  ): Promise<Output> {
+    const script = `cd ${FOLDER}/pc; exec 2>&1; ${
+      prompt === "pc" ? 'eval "$0"' : 'ssh BOARD "exec 2>&1; $0"'
+    }`;
+    const args = [...this.#enter, "bash", "-c", script, command];
+    const time = AbortSignal.timeout(limit);
+    const signal = AbortSignal.any([time, interruption.signal]);
+    const { code, stdout, stderr } = await run(args, signal);
+    const late = time.aborted ? `It was ended after ${limit / 1000} s\n` : "";
+    return { code, text: stdout + stderr + late };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const forward of this.#forwards) await forward[Symbol.asyncDispose]();
-    await this.#container.endInput(); // which ends it
-    await this.#container.waitForEnd();
+    await this.#process.stdin.close(); // which ends it
+    await this.#process.status;
+    await this.#process.stdout.cancel();
   }
 }
 
-/** Returns the kind of board that is a container with a release of Debian. */
-export function container(release: Release): BoardKind {
+/** Runs a command until it ends, or a signal ends it. */
+async function run(
+  [command, ...args]: string[],
+  signal: AbortSignal,
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const { code, stdout, stderr } = await new Deno.Command(command!, {
+    args,
+    stdin: "null",
+    signal,
+    env: { LC_ALL: "C.UTF-8" },
+  }).output();
+  const decoder = new TextDecoder();
   return {
-    processor: Deno.build.arch as Processor,
-    pages: 4,
-    has: [],
-    isEmulated: false,
-    async boot(ports, key, computer) {
-      const changes = `${computer}/changes`;
-      await Deno.mkdir(changes);
-      const root = `${await CONTAINERS.find()}/${release}`;
-      await using stack = new AsyncDisposableStack();
-      const machine = stack.use(new Container(root, changes, key));
-      await machine.forward(ports);
-      stack.move(); // the caller disposes of it
-      return machine;
-    },
+    code,
+    stdout: decoder.decode(stdout),
+    stderr: decoder.decode(stderr),
   };
 }

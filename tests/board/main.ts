@@ -1,38 +1,156 @@
 // deno-lint-ignore-file no-console -- it prints to the console by design
 
-// What `deno task test:board` runs: the tests in containers or, with a destination of
-// ssh, those on a board of the user's.
+// What `deno task test:board` runs: follows the sessions, each in a fresh container with
+// each release of Debian, side by side.
 
-import { Refusal } from "./own_board.ts";
-import { tryBoard, USAGE } from "./try_board.ts";
+import { missingCommand } from "../helpers/needs.ts";
+import {
+  Container,
+  interruption,
+  makeImage,
+  type Release,
+  RELEASES,
+} from "./container.ts";
+import { makePackages } from "./packages.ts";
+import { type Check, follow, parseChecks } from "./session.ts";
 
-/** Runs the tests in containers, and returns their exit code. */
-async function testContainers(): Promise<number> {
-  const args = ["task", "-q", "_test_containers"];
-  const child = new Deno.Command(Deno.execPath(), { args }).spawn();
-  // They clean up; the terminal sends them SIGINT, too
-  Deno.addSignalListener("SIGINT", () => {});
-  Deno.addSignalListener("SIGTERM", () => child.kill("SIGTERM"));
-  return (await child.status).code;
+const USAGE = "Usage: deno task test:board [SUBJECT | RELEASE]...";
+
+/** How many boards run at once: they wait more than they compute. */
+const BOARDS = 4 * navigator.hardwareConcurrency;
+
+/** Shows why a step has failed, unless that fails too. */
+const SHOW_JOURNAL =
+  "sudo journalctl --sync; journalctl -q -n 30 --no-hostname";
+
+/** A page that is followed on a release of Debian. */
+interface Session {
+  readonly subject: string;
+  readonly release: Release;
+  readonly checks: Check[];
+}
+
+/** Returns what is missing, as a sentence that says what to do. */
+function findMissing(): string | undefined {
+  if (Deno.build.os !== "linux") return "use Linux";
+  if (Deno.uid() !== 0) return "be root, who can start containers";
+  const commands = ["dpkg-deb", "ip", "mmdebstrap", "ssh", "systemd-nspawn"];
+  return missingCommand(...commands);
+}
+
+/** Returns the subjects of the pages beside this file. */
+async function listSubjects(): Promise<string[]> {
+  const names = await Array.fromAsync(
+    Deno.readDir("tests/board"),
+    ({ name }) => name,
+  );
+  return names.filter((name) => name.endsWith(".md"))
+    .map((name) => name.replace(".md", "")).sort();
+}
+
+/** Returns the sessions whose subject and release are named, by default all. */
+async function listSessions(args: string[]): Promise<Session[]> {
+  const all = {
+    subjects: await listSubjects(),
+    releases: Object.keys(RELEASES),
+  };
+  const named = (names: string[]) => {
+    const found = names.filter((name) => args.includes(name));
+    return found.length > 0 ? found : names;
+  };
+  const unknown = args.filter((arg) =>
+    ![...all.subjects, ...all.releases].includes(arg)
+  );
+  if (unknown.length > 0) {
+    console.error(`${USAGE}
+
+Subjects: ${all.subjects.join(", ")}
+Releases: ${all.releases.join(", ")}`);
+    Deno.exit(2);
+  }
+  const pages = named(all.subjects).map(async (subject) => {
+    const page = await Deno.readTextFile(`tests/board/${subject}.md`);
+    return { subject, checks: parseChecks(page) };
+  });
+  const releases = named(all.releases) as Release[];
+  return (await Promise.all(pages)).flatMap((page) =>
+    releases.map((release) => ({ ...page, release }))
+  );
+}
+
+/** Follows a session in a fresh container. Returns whether all is as it is written. */
+async function run(
+  { subject, release, checks }: Session,
+  image: string,
+  dist: string,
+): Promise<boolean> {
+  const title = `${subject} ${release}`;
+  await using board = await Container.boot(image, dist);
+  for (const { name, steps } of checks) {
+    const begin = performance.now();
+    for (const step of steps) {
+      try {
+        await follow(board, step);
+      } catch (error) {
+        if (interruption.signal.aborted) return false;
+        const { text } = await board.type("board", SHOW_JOURNAL, 30_000);
+        console.log(`FAILED ${title}: ${name}
+
+${(error as Error).message}
+
+The end of the board's journal:
+${text}
+To follow it alone: deno task test:board ${title}
+`);
+        return false;
+      }
+    }
+    const seconds = ((performance.now() - begin) / 1000).toFixed(1);
+    console.log(`ok ${title}: ${name} (${seconds} s)`);
+  }
+  return true;
+}
+
+/** Follows sessions side by side, and returns those that fail. */
+async function runAll(sessions: Session[]): Promise<Session[]> {
+  const releases = [...new Set(sessions.map(({ release }) => release))];
+  console.log("Making the packages and, if they are missing, the images");
+  const [packages, ...images] = await Promise.all([
+    makePackages(),
+    ...releases.map(makeImage),
+  ]);
+
+  const failed: Session[] = [];
+  const rest = sessions.values(); // which the workers share
+  const work = async () => {
+    for (const session of rest) {
+      if (interruption.signal.aborted) return;
+      const image = images[releases.indexOf(session.release)]!;
+      const isWell = await run(session, image, packages);
+      if (!isWell) failed.push(session);
+    }
+  };
+  await Promise.all(Array.from({ length: BOARDS }, work));
+  return failed;
 }
 
 if (import.meta.main) {
-  const { args } = Deno;
-  const [destination, ...rest] = args.filter((arg) =>
-    !["--", "--yes"].includes(arg)
+  const sessions = await listSessions(Deno.args.filter((arg) => arg !== "--"));
+  const missing = findMissing();
+  if (missing) {
+    console.log(`Skipped: to follow the sessions, ${missing}`);
+    Deno.exit(Deno.env.has("CI") ? 1 : 0);
+  }
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    Deno.addSignalListener(signal, () => interruption.abort());
+  }
+  const failed = await runAll(sessions);
+  if (interruption.signal.aborted) Deno.exit(130);
+  const titles = failed.map(({ subject, release }) => `${subject} ${release}`);
+  console.log(
+    failed.length > 0
+      ? `Failed: ${titles.join(", ")}`
+      : `All ${sessions.length} sessions are as they are written`,
   );
-  if (rest.length > 0 || destination?.startsWith("-")) {
-    console.error(USAGE);
-    Deno.exit(2);
-  }
-  try {
-    const test = destination === undefined
-      ? testContainers()
-      : tryBoard(destination, args.includes("--yes"));
-    Deno.exit(await test);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    console.error(error.message);
-    Deno.exit(1);
-  }
+  Deno.exit(failed.length > 0 ? 1 : 0);
 }

@@ -1,105 +1,64 @@
-// The packages that are installed on a board: of a commit, and of a later one.
+// What the PC has in `dist`: the package, and a later one that changes the settings.
 
 import { BUILT } from "../../.tools/version.ts";
 import { make } from "../helpers/executable.ts";
-import { Folder } from "../helpers/files.ts";
 import { output } from "../helpers/process.ts";
-import { ARCHITECTURES, type Processor } from "./board.ts";
-import { CachedFolder } from "./cache.ts";
+import { keep } from "./cache.ts";
 
-/** A package to install in place of that of the earlier commit, if it is set. */
+/** A package to install, otherwise one is made of the sources. */
 const GIVEN = Deno.env.get("DATASENSOR_PACKAGE");
 
-/** The variables that say with what they are made. */
+/** The variables that say with what it is made. */
 const TOOLS = ["DENO_COMPILER", "DENORT_AARCH64", "DENORT_X86_64"];
 
-/** A folder like `dist`, with both packages and the executable of the older one. */
-export interface Packages {
-  readonly folder: string;
-  /** The name of the package of a commit, to which the fixed name leads. */
-  readonly older: string;
-  /** The name of the package of a later commit, whose settings have a new comment. */
-  readonly newer: string;
-}
+/**
+ * Makes a later version of a package: its executable is the same one, which takes
+ * seconds. Both get the names of the guide, whatever this machine's processor is.
+ */
+const MAKE_LATER = `
+package=$1
+mkdir -p "$2"
+cd "$2"
+cp "$package" datasensor_arm64.deb
+dpkg-deb -R datasensor_arm64.deb later
+sed -i 's/^Version: .*/Version: 99.0.0/' later/DEBIAN/control
+echo '# A new comment' >>later/etc/default/datasensor
+dpkg-deb -Zgzip -z1 --root-owner-group --build later datasensor_99.0.0_arm64.deb
+rm -r later`;
 
-/** Returns the fixed name of a package. */
-function fixedName(processor: Processor): string {
-  return `datasensor_${ARCHITECTURES[processor]}.deb`;
-}
-
-/** The packages for a processor. */
-export function packagesFor(processor: Processor): CachedFolder {
+/** Returns the path of a folder with both packages, which are made if they are missing. */
+export async function makePackages(): Promise<string> {
+  const sources = GIVEN ? [GIVEN] : BUILT;
+  const list = 'find "$@" -type f -exec sha256sum {} + | LC_ALL=C sort';
   const tools = TOOLS.map((name) => Deno.env.get(name));
-  return new CachedFolder(
-    `packages-${processor}`,
-    GIVEN ? [...BUILT, GIVEN] : BUILT,
-    () => [processor, Deno.version.deno, GIVEN, ...tools].join(),
-    (folder) => makePackages(processor, folder),
-  );
+  const key = [
+    MAKE_LATER,
+    Deno.version.deno,
+    ...tools,
+    await sh(list, sources),
+  ];
+  return await keep("packages", key.join("\n"), async (path) => {
+    await sh(MAKE_LATER, [GIVEN ?? await makePackage(path), path]);
+  });
 }
 
-/** Returns what is in the folder with the packages for a processor. */
-export async function findPackages(processor: Processor): Promise<Packages> {
-  const folder = await packagesFor(processor).find();
-  const older = await Deno.readLink(`${folder}/${fixedName(processor)}`);
-  const names = await Array.fromAsync(Deno.readDir(folder), ({ name }) => name);
-  const newer = names.find((name) =>
-    name.endsWith(".deb") && ![older, fixedName(processor)].includes(name)
-  );
-  return { folder, older, newer: newer! };
+/** Makes the package in a folder, and returns its path. */
+async function makePackage(folder: string): Promise<string> {
+  const processor = Deno.build.arch as "aarch64" | "x86_64";
+  const { code, stderr } = await make("package", processor, folder);
+  if (code !== 0) throw new Error(stderr);
+  const architecture = processor === "aarch64" ? "arm64" : "amd64";
+  return await Deno.realPath(`${folder}/datasensor_${architecture}.deb`);
 }
 
-async function makePackages(
-  processor: Processor,
-  into: string,
-): Promise<void> {
-  const fixed = fixedName(processor);
-  const newest = GIVEN ? new Date().toISOString() : "2026-11-22T16:30:00Z";
-  using folder = await Folder.create();
-  await Promise.all([
-    GIVEN
-      ? copyPackage(GIVEN, fixed, into)
-      : makePackage(processor, "2026-11-22T16:29:00Z", "", into),
-    makePackage(processor, newest, "# A new comment\n", folder.path),
+/** Runs a script, and returns what it prints. */
+async function sh(script: string, args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await output("sh", [
+    "-ec",
+    script,
+    "sh",
+    ...args,
   ]);
-  const script = `cp -P "$1"/datasensor_*+*.deb "$2"
-    cd "$2"
-    dpkg-deb --fsys-tarfile "$3" | tar -xO ./usr/bin/datasensor >"$4"
-    chmod +x "$4"`;
-  const executable = `datasensor-${processor}`;
-  await run(script, folder.path, into, fixed, executable);
-}
-
-/** Makes the package of a commit at a time, which adds a comment to the settings. */
-async function makePackage(
-  processor: Processor,
-  time: string,
-  comment: string,
-  into: string,
-): Promise<void> {
-  using clone = await Folder.ofProject();
-  const settings = `${clone.path}/src/board/package/etc/default/datasensor`;
-  await Deno.writeTextFile(settings, comment, { append: true });
-  await clone.commit(time);
-  const options = { cwd: clone.path };
-  const { code, stderr } = await make("package", processor, into, options);
   if (code !== 0) throw new Error(stderr);
-}
-
-/** Copies a package under its own name, to which the fixed name then leads. */
-async function copyPackage(
-  file: string,
-  fixedName: string,
-  into: string,
-): Promise<void> {
-  const show = "${Package}_${Version}_${Architecture}.deb";
-  const script = `name=$(dpkg-deb --show --showformat "$4" "$1")
-    cp "$1" "$2/$name"
-    ln -s "$name" "$2/$3"`;
-  await run(script, file, into, fixedName, show);
-}
-
-async function run(script: string, ...args: string[]): Promise<void> {
-  const { code, stderr } = await output("sh", ["-ec", script, "sh", ...args]);
-  if (code !== 0) throw new Error(stderr);
+  return stdout;
 }

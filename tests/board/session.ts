@@ -1,151 +1,163 @@
-// Follows the user's way, which session.md shows as a session.
+// Sessions: pages of what is typed at the prompt of a PC or a board, and what is
+// answered. CONTRIBUTING.md says how to write one.
 
-import { assertEquals } from "@std/assert";
-import { consumersGuide, guide, readme } from "../helpers/guide.ts";
-import type { Output } from "../helpers/process.ts";
-import type { Board } from "./board.ts";
-import type { Check } from "./operations.ts";
+import type { Container, Output, Prompt } from "./container.ts";
 
-/** What is typed at a prompt, and what is answered. */
-interface Step {
-  readonly prompt: "pc" | "board";
+/** A command that is typed, and the answer that is written below it. */
+export interface Step {
+  readonly prompt: Prompt;
   readonly command: string;
-  readonly answer: string;
+  readonly answer: string[];
 }
 
-/** What differs each time, and what the session writes instead. */
-const MASKS: [pattern: RegExp, name: string][] = [
-  [/\b\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT\b/g, "TIME"],
-  // Above the limit, which is 15 s
-  [/(?<=The last reading is )(1[5-9]|[2-9]\d|\d{3})(\.\d)?(?= s old)/g, "AGE"],
-  [/(?<=All is well: the reading is )\d+(?= s old)/g, "AGE"],
-  [/(?<=^content-length: )\d+/gm, "LENGTH"],
-  [/(?<=\(Deno )[\d.]+/g, "VERSION"],
-  // Deno 2.7 adds it to what it could compress, Deno 2.9 does not
-  [/^vary: Accept-Encoding\n/gm, ""],
-];
-
-/** What stands for any lines of an answer. */
-const ANY_LINES = "...";
-
-/** A prompt with a command, and the lines up to the next prompt. */
-const STEP = /^(pc|board)\$ (.*)\n((?:(?!(?:pc|board)\$ ).*\n)*)/gm;
-
-const TEXT = Deno.readTextFileSync(new URL("session.md", import.meta.url));
-
-/** What the session has from the README and the guides. */
-const DOCUMENTED = [
-  readme.line("scp dist/datasensor_"),
-  readme.line("BOARD sudo apt install"),
-  readme.block("FLAGS=--stdin").split("\n")[0]!,
-  readme.match(/sudo systemctl restart datasensor/)[0],
-  consumersGuide.line("curl -fsS"),
-  guide.line("sudo datasensor-doctor"),
-  guide.match(/-o DPkg::Options::=--force-confold/)[0],
-  guide.match(/sudo systemctl revert datasensor datasensor-sensor/)[0],
-  guide.line("apt-get purge"),
-];
-
-for (const text of DOCUMENTED) {
-  if (!TEXT.includes(text)) throw new Error(`session.md lacks "${text}"`);
+/** A section of a page. */
+export interface Check {
+  readonly name: string;
+  readonly steps: Step[];
 }
 
-/** The checks that follow the session, one for each of its sections, in order. */
-export const SESSION: Check[] = TEXT.split(/^## /m).slice(1).map(parseSection);
+/** Commands that only look, which are repeated until the written answer comes. */
+const LOOKS = RegExp(
+  `^(?:sudo )?(?:${
+    [
+      "cat",
+      "curl",
+      "datasensor-doctor",
+      "dpkg-query",
+      "find",
+      "journalctl",
+      "ls",
+      "pgrep",
+      "ps",
+      "stat",
+      "systemctl (?:cat|is-active|is-enabled|is-system-running|show|status)",
+    ].join("|")
+  })\\b`,
+);
 
-/** Returns the check that follows a section of the session. */
-export function section(title: string): Check {
-  const name = nameOf(title);
-  const check = SESSION.find((check) => check.name === name);
-  if (!check) throw new Error(`session.md has no section "${title}"`);
-  return check;
-}
+/** What ends a command that looks, but is to be run once. */
+const ONCE = "# once";
 
-function nameOf(title: string): string {
-  return `session.md: ${title}`;
-}
+/** How long to look for the written answer, in ms: systemd waits for up to 25 s. */
+const LOOK_TIMEOUT_MS = 60_000;
 
-function parseSection(text: string): Check {
-  const [title] = text.split("\n") as [string];
-  const blocks = text.matchAll(/^```console\n(.*?)^```$/gms);
-  const steps = [...blocks].flatMap(([, block]) => parseSteps(block!));
-  if (steps.length === 0) {
-    throw new Error(`session.md: "${title}" has no steps`);
-  }
-  return {
-    name: nameOf(title),
-    isOnTheWay: true,
-    async run(board) {
-      for (const step of steps) await follow(board, step);
-    },
-  };
+/** The pause between two looks, in ms. */
+const LOOK_PAUSE_MS = 200;
+
+/** What stands for any text, or for any lines if it is alone on one. */
+const ANYTHING = "...";
+
+/** What stands for text that differs each time. */
+const MASKS: Record<string, string> = {
+  "...": ".*",
+  NUMBER: String.raw`-?\d+(?:\.\d+)?`,
+  TIME: String
+    .raw`(?:\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT|\d\d/\w{3}/\d{4} [\d:]{8}|\d{4}-\d\d-\d\dT[\d:]{8}Z)`,
+  VERSION: String.raw`\d+\.\d+\.\d+(?:\+[\w.]+)?`,
+};
+
+/** Returns the checks of a page, one for each section that has steps. */
+export function parseChecks(page: string): Check[] {
+  return page.split(/^## /m).slice(1).map((section) => {
+    const [name] = section.split("\n") as [string];
+    const blocks = section.matchAll(/^```console\n(.*?)^```$/gms);
+    const steps = blocks.flatMap(([, block]) => parseSteps(block!)).toArray();
+    if (steps.length === 0) throw new Error(`"${name}" has no steps`);
+    return { name, steps };
+  });
 }
 
 function parseSteps(block: string): Step[] {
-  if (!block.match(/^(pc|board)\$ /)) {
-    throw new Error(`session.md: No prompt is before "${block}"`);
+  const steps: Step[] = [];
+  for (const line of block.trimEnd().split("\n")) {
+    const [, prompt, command] = line.match(/^(pc|board)\$ (.*)$/) ?? [];
+    const step = steps.at(-1);
+    if (command !== undefined) {
+      steps.push({ prompt: prompt as Prompt, command, answer: [] });
+    } else if (!step) {
+      throw new Error(`No prompt is before "${line}"`);
+    } else if (line.startsWith(">") && step.answer.length === 0) {
+      const command = `${step.command}\n${line.slice(2)}`;
+      steps[steps.length - 1] = { ...step, command };
+    } else {
+      step.answer.push(line);
+    }
   }
-  return Array.from(block.matchAll(STEP), ([, prompt, command, answer]) => ({
-    prompt: prompt as Step["prompt"],
-    command: command!,
-    answer: answer!.trimEnd(),
-  }));
+  return steps;
 }
 
-/** Follows a step. Throws with the lines that differ from those that are written. */
-async function follow(board: Board, step: Step): Promise<void> {
-  const { prompt, command, answer } = adapt(board, step);
-  let shown = "";
-  const run = async () => {
-    const output = prompt === "pc"
-      ? await board.attemptOnOperator(command)
-      : await board.attempt(command);
-    return shown = show(output, answer);
-  };
-  let cause: unknown;
-  if (command.startsWith("curl ")) {
-    await board.waitFor("this answer", run, (shown) => shown === answer)
-      .catch((error) => cause = error);
-  } else {
-    await run();
-  }
-  const typed = `${prompt}$ ${step.command}\n`;
-  try {
-    assertEquals(typed + shown, typed + answer);
-  } catch (difference) {
-    // The lines come first: why a wait has failed is long
-    throw Object.assign(difference as Error, { cause });
+/** Runs a step. Throws an error with the lines that differ from the written ones. */
+export async function follow(board: Container, step: Step): Promise<void> {
+  const { prompt, command, answer } = step;
+  const isRepeated = LOOKS.test(command) && !command.endsWith(ONCE);
+  const end = performance.now() + (isRepeated ? LOOK_TIMEOUT_MS : 0);
+  while (true) {
+    const shown = show(await board.type(prompt, command));
+    const difference = compare(answer, shown);
+    if (difference === undefined) return;
+    if (performance.now() > end) {
+      const typed = command.replaceAll("\n", "\n> ");
+      throw new Error(`${prompt}$ ${typed}\n${difference}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_PAUSE_MS));
   }
 }
 
-/** Replaces what stands for the board and for the version of a package. */
-function adapt(board: Board, { prompt, command, answer }: Step): Step {
-  const [, newer] = board.packages.newer.split("_") as [string, string];
-  const site = `http://127.0.0.1:${board.port(5000)}`;
-  return {
-    prompt,
-    command: command.replaceAll("NEWER", newer)
-      .replaceAll("http://BOARD:5000", site),
-    answer: board.adapt(answer.replaceAll("NEWER", newer)),
-  };
+/** Returns the lines that a command has printed, as a page writes them. */
+function show({ code, text }: Output): string[] {
+  const lines = text.replaceAll("\r", "").trimEnd().split("\n");
+  if (text === "") lines.pop();
+  if (code !== 0) lines.push(`[${code}]`);
+  return sortFields(lines);
 }
 
 /**
- * Returns what a command has printed, as the session writes it. If it failed, that is
- * all of it.
+ * Sorts the header fields of a response. Without those that Deno 2.7 adds to what it
+ * could compress, and Deno 2.9 does not.
  */
-function show({ code, stdout, stderr }: Output, answer: string): string {
-  let shown = stdout.replaceAll("\r\n", "\n").trimEnd();
-  if (code !== 0) return `${shown}\n${stderr}It failed with ${code}`;
-  for (const [pattern, name] of MASKS) shown = shown.replace(pattern, name);
-  return replaceAnyLines(shown.split("\n"), answer.split("\n")).join("\n");
+function sortFields(lines: string[]): string[] {
+  if (!lines[0]?.startsWith("HTTP/")) return lines;
+  const end = lines.includes("") ? lines.indexOf("") : lines.length;
+  const fields = lines.slice(1, end)
+    .map((field) => field.replace(/^(vary: )Accept-Encoding(, )?/, "$1"))
+    .filter((field) => field !== "vary: ");
+  return [lines[0], ...fields.sort(), ...lines.slice(end)];
 }
 
-/** Replaces the lines that the session writes as `...`, if it does. */
-function replaceAnyLines(shown: string[], written: string[]): string[] {
-  const begin = written.indexOf(ANY_LINES);
-  if (begin < 0) return shown;
-  const linesBehind = written.length - begin - 1;
-  const end = Math.max(begin, shown.length - linesBehind);
-  return [...shown.slice(0, begin), ANY_LINES, ...shown.slice(end)];
+/** Returns the lines that differ from the written ones, if any do. */
+export function compare(
+  answer: string[],
+  shown: string[],
+): string | undefined {
+  const written = sortFields(answer);
+  const patterns = written.map((line) =>
+    line === ANYTHING ? "(?:.*\n)*?" : `${toPattern(line)}\n`
+  );
+  const text = shown.map((line) => `${line}\n`).join("");
+  if (RegExp(`^${patterns.join("")}$`).test(text)) return;
+  // Without the lines at the start and at the end that are as they are written
+  const isAlike = (one?: string, other?: string) =>
+    one !== undefined && other !== undefined && one !== ANYTHING &&
+    RegExp(`^${toPattern(one)}$`).test(other);
+  let start = 0;
+  while (isAlike(written[start], shown[start])) start++;
+  let end = 0;
+  while (
+    end < Math.min(written.length, shown.length) - start &&
+    isAlike(written.at(-1 - end), shown.at(-1 - end))
+  ) end++;
+  return [
+    ...shown.slice(0, start).map((line) => `  ${line}`),
+    ...written.slice(start, written.length - end).map((line) => `- ${line}`),
+    ...shown.slice(start, shown.length - end).map((line) => `+ ${line}`),
+    ...shown.slice(shown.length - end).map((line) => `  ${line}`),
+  ].join("\n");
+}
+
+/** Returns the pattern of what a written line stands for. */
+function toPattern(line: string): string {
+  const names = Object.keys(MASKS).map(RegExp.escape).join("|");
+  return line.split(RegExp(`(${names})`)).map((part) =>
+    MASKS[part] ?? RegExp.escape(part)
+  ).join("");
 }
