@@ -6,9 +6,10 @@ const LEVELS = { NOTSET: 0, DEBUG: 10, INFO: 20, WARN: 30, ERROR: 40 };
 /** The name of a level. */
 export type LevelName = keyof typeof LEVELS;
 
-/** A message and its level. */
+/** A message, what follows it, and its level. */
 export interface LogRecord {
   readonly msg: string;
+  readonly args: unknown[];
   readonly level: number;
   readonly levelName: string;
 }
@@ -36,15 +37,23 @@ export class Logger {
     readonly options: { handlers: BaseHandler[] },
   ) {}
 
-  debug = (message?: string) => this.#log("DEBUG", message);
-  info = (message?: string) => this.#log("INFO", message);
-  warn = (message?: string) => this.#log("WARN", message);
-  error = (message?: string) => this.#log("ERROR", message);
+  debug = (message?: string, ...args: unknown[]) =>
+    this.#log("DEBUG", message, args);
+  info = (message?: string, ...args: unknown[]) =>
+    this.#log("INFO", message, args);
+  warn = (message?: string, ...args: unknown[]) =>
+    this.#log("WARN", message, args);
+  error = (message?: string, ...args: unknown[]) =>
+    this.#log("ERROR", message, args);
 
-  #log(levelName: LevelName, message?: string): void {
+  #log(
+    levelName: LevelName,
+    message: string | undefined,
+    args: unknown[],
+  ): void {
     const level = LEVELS[levelName];
     if (LEVELS[this.levelName] > level) return;
-    const record = { msg: String(message), level, levelName };
+    const record = { msg: String(message), args, level, levelName };
     for (const handler of this.options.handlers) handler.handle(record);
   }
 }

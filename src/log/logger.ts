@@ -6,7 +6,15 @@ const REMINDER_MS = 60_000; // how often an unchanged problem is logged
 
 type ByLevel = Record<string, string>;
 const COLORS: ByLevel = { WARN: "\x1b[33m", ERROR: "\x1b[31m" };
-const PRIORITIES: ByLevel = { DEBUG: "<7>", WARN: "<4>", ERROR: "<3>" };
+const PRIORITIES: ByLevel = {
+  DEBUG: "<7>",
+  NOTICE: "<5>",
+  WARN: "<4>",
+  ERROR: "<3>",
+};
+
+/** What makes an INFO message a notice: @std/log has no such level. */
+export const NOTICE = Symbol("notice");
 
 /** How records are written: as plain text, with colors, or for systemd's journal. */
 export type LogStyle = "plain" | "color" | "journal";
@@ -34,7 +42,8 @@ export function createLogger(
     }
   }
   const handler = new LineHandler("NOTSET", {
-    formatter: ({ levelName, msg }) => formatMessage(levelName, msg, style),
+    formatter: ({ levelName, msg, args }) =>
+      formatMessage(args.includes(NOTICE) ? "NOTICE" : levelName, msg, style),
   });
   const logger = new Logger("datasensor", level, { handlers: [handler] });
   return { logger, flush: () => writer.flush() };
@@ -54,20 +63,25 @@ export function limitWarnings(logger: Logger, now: () => number): Warn {
   };
 }
 
+/** Logs that a problem is over. The journal shows it beside warnings with `-p notice`. */
+export function logNotice(logger: Logger, message: string): void {
+  logger.info(message, NOTICE);
+}
+
 /** Prefixes each line with its level's priority, for the journal (sd-daemon(3)). */
 export function withPriority(level: string, text: string): string {
   const priority = PRIORITIES[level] ?? "";
   return priority + text.replaceAll("\n", `\n${priority}`);
 }
 
-/** Formats a message: its text, after the level's name unless that is INFO. */
+/** Formats a message: its text, after the level's name if it tells of a problem. */
 function formatMessage(
   level: string,
   message: string,
   style: LogStyle,
 ): string {
   if (level === "INFO") return message;
-  const text = `${level} ${message}`;
+  const text = level === "NOTICE" ? message : `${level} ${message}`;
   if (style === "journal") return withPriority(level, text);
   const color = style === "color" ? COLORS[level] : undefined;
   return color ? `${color}${text}\x1b[0m` : text;

@@ -1,4 +1,5 @@
 import type { Logger } from "@std/log/logger";
+import { logNotice } from "../log/logger.ts";
 
 /** A sensor reading. */
 export interface Reading {
@@ -63,8 +64,14 @@ export class LastReading {
   };
 
   #explainAbsence(): string {
-    const sent = this.#hasInvalidLines ? "only invalid lines" : "no reading";
-    return `The sensor has sent ${sent}${this.#explainEnd() || " so far"}`;
+    if (this.#hasInvalidLines) {
+      return `The sensor has sent only invalid lines${
+        this.#explainEnd() || " so far"
+      }`;
+    }
+    // What helps most: in a pipe, most programs print some KB at once
+    const silence = " so far; in a pipe, it may hold its lines back";
+    return `The sensor has sent no reading${this.#explainEnd() || silence}`;
   }
 
   /** Returns why a reading this old is stale, or undefined if it is not. */
@@ -85,7 +92,8 @@ export class LastReading {
     const isStale = problem !== undefined;
     if (isStale === this.#isStale) return;
     this.#isStale = isStale;
-    this.logger.warn(problem ?? "Readings arrive again");
+    if (isStale) this.logger.warn(problem);
+    else logNotice(this.logger, "Readings arrive again");
   }
 
   /** Corrects the time of a reading if the system clock has been set since. */

@@ -1,5 +1,6 @@
 import type { Logger } from "@std/log/logger";
 import type { Handler } from "../http/handler.ts";
+import { logNotice } from "../log/logger.ts";
 
 const SAVING_DURATION_MS = 600_000; // for how long each response closes its connection
 const ATTACK_INTERVAL_MS = 10_000; // running out twice within this time is an attack
@@ -23,7 +24,7 @@ export class Descriptors {
       if (!this.#isSaving) return response;
       this.#isSaving = this.now() - this.#exhaustedAt < SAVING_DURATION_MS;
       if (this.#isSaving) response.headers.set("connection", "close");
-      else this.logger.warn("Connections are kept alive again");
+      else logNotice(this.logger, "Connections are kept alive again");
       return response;
     };
   }

@@ -2,15 +2,16 @@
 
 import { BaseHandler } from "@std/log/base-handler";
 import { Logger, type LogRecord } from "@std/log/logger";
+import { NOTICE } from "../../src/log/logger.ts";
 
-/** Passes each message on, with the name of its level. */
+/** Passes each message on, with the name of its level, or NOTICE. */
 class MessageHandler extends BaseHandler {
   constructor(private readonly write: (text: string, level: string) => void) {
     super("NOTSET", { formatter: ({ msg }) => msg });
   }
 
-  override handle({ msg, levelName }: LogRecord): void {
-    this.write(msg, levelName);
+  override handle({ msg, levelName, args }: LogRecord): void {
+    this.write(msg, args.includes(NOTICE) ? "NOTICE" : levelName);
   }
 
   override log(): void {}

@@ -11,7 +11,9 @@ const DAY_MS = 86_400_000;
 function create(maxAgeSeconds?: number) {
   const warnings: string[] = [];
   const clocks = { now: 1000, date: START };
-  const logger = createTestLogger((line) => warnings.push(line));
+  const logger = createTestLogger((line, level) =>
+    warnings.push(level === "WARN" ? line : `${level} ${line}`)
+  );
   const now = () => clocks.now;
   const last = new LastReading(maxAgeSeconds, logger, now, () => clocks.date);
   const pass = (milliseconds: number) => {
@@ -34,7 +36,7 @@ Deno.test("LastReading is unavailable while it is too old, and logs it once", ()
   assertEquals(last.read(), { unavailable: age(61.6) });
   last.set("22");
   assertEquals(last.read(), { json: "22", time: START + 61_501 });
-  assertEquals(warnings, [age(1.6), "Readings arrive again"]);
+  assertEquals(warnings, [age(1.6), "NOTICE Readings arrive again"]);
   pass(1501);
   last.end("ended");
   const unavailable = `${age(1.6)}, and the input has ended`;
