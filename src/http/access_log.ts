@@ -8,8 +8,8 @@ const escapeMethod = memoizeLast(escapeText);
 const escapeTarget = memoizeLast(escapeText);
 
 /**
- * Wraps a handler, which must not throw. Logs each request after it is answered, even if
- * its client has gone.
+ * Wraps a handler, which must not throw. Logs each request once its response is known,
+ * even if its client has gone.
  */
 export function withAccessLog(
   handler: Handler,

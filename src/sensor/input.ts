@@ -2,7 +2,7 @@ import type { Logger } from "@std/log/logger";
 import { delay } from "../delay.ts";
 import { limitWarnings } from "../log/logger.ts";
 import type { LastReading } from "./last_reading.ts";
-import { type Input, readLines } from "./line_reader.ts";
+import { type Input, ReadError, readLines } from "./line_reader.ts";
 
 const EXCERPT_CHARACTERS = 80;
 const STOP_DELAY_MS = 200; // Ctrl+C may end the sensor before it stops the service
@@ -41,9 +41,24 @@ export async function followInput(
       else lastReading.set(json);
     }
   } catch (error) {
-    return await end("failed", ` (${error})`);
+    if (!(error instanceof ReadError)) throw error; // a bug
+    return await end("failed", ` (${error.message})`);
   }
   await end("ended");
+}
+
+/**
+ * Warns of lines that nobody reads, once. Leaves the input open, since whoever writes to
+ * it would be killed. Reads no terminal: that would stop a job in the background.
+ */
+export async function warnOfLines(
+  input: Input & Pick<typeof Deno.stdin, "isTerminal">,
+  logger: Logger,
+): Promise<void> {
+  if (input.isTerminal()) return;
+  const count = await input.read(new Uint8Array(1)).catch(() => null); // a folder
+  if (count === null) return;
+  logger.warn("Lines arrive on standard input, but --stdin is not set");
 }
 
 /**

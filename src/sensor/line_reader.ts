@@ -1,5 +1,8 @@
 import { delay } from "../delay.ts";
 
+/** The input cannot be read any more. The message says why. */
+export class ReadError extends Error {}
+
 /** Standard input, or a test's. */
 export type Input = Pick<typeof Deno.stdin, "read">;
 
@@ -7,7 +10,10 @@ export const MAX_LINE_BYTES = 64 * 1024; // without the end of the line
 const TOO_LONG = `Dropping lines longer than ${MAX_LINE_BYTES} bytes`;
 const UNFINISHED = "Dropping lines without a line feed";
 const PAUSED = "Dropping lines that pause before they end";
-const MAX_PAUSE_MS = 900; // not 1000: a pause may begin during a rest, before the read
+// A sensor that died within a line must not have it completed by the next one: the pause
+// is shorter than RestartSec= of datasensor-sensor.service. It is 1 s as far as anybody is
+// told; the rest is for a pause that begins during a rest, before the read
+const MAX_PAUSE_MS = 900;
 const WORK_MS = 2; // how long lines are processed before a rest
 const REST_MS = 5; // this rest, and the shortest after a read: requests get a turn
 const MAX_BYTES_PER_MS = 1000; // far above any sensor: more waits in the pipe
@@ -18,6 +24,8 @@ const CR = 0x0d;
  * Yields whole lines, without their LF or CRLF, as bytes that are overwritten later.
  * Drops those that are too long or have no end, and those that pause: a writer that
  * died within a line may be followed by another one.
+ *
+ * @throws {ReadError} If a read fails.
  */
 export async function* readLines(
   input: Input,
@@ -29,7 +37,7 @@ export async function* readLines(
   let isSkipping = false; // until the end of a line whose start has been dropped
   while (true) {
     const waitStart = now();
-    const count = await input.read(buffer.subarray(length));
+    const count = await read(input, buffer.subarray(length));
     if (count === null) {
       if (length > 0) drop(UNFINISHED, buffer.subarray(0, length));
       return;
@@ -57,6 +65,15 @@ export async function* readLines(
     buffer.set(incomplete);
     length = isSkipping ? 0 : incomplete.length; // nothing of a skipped line is kept
     await delay(Math.max(REST_MS, count / MAX_BYTES_PER_MS));
+  }
+}
+
+/** Reads as `Deno.stdin.read` does, but an error of its own tells failures from bugs. */
+async function read(input: Input, bytes: Uint8Array): Promise<number | null> {
+  try {
+    return await input.read(bytes);
+  } catch (error) {
+    throw new ReadError(`${error}`);
   }
 }
 

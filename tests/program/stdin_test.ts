@@ -21,7 +21,10 @@ async function read(program: Program): Promise<string> {
 
 Deno.test("the program serves the last line of its standard input", async () => {
   await using program = await Program.start(["--stdin"], { hasInput: true });
-  assertEquals(await read(program), "The sensor has sent no reading so far");
+  assertEquals(
+    await read(program),
+    "The sensor has sent no reading so far; in a pipe, it may hold its lines back",
+  );
   await program.write("21.5\n22 °C\r\n\n");
   await program.waitForAnswer('"22 °C"');
   await program.write("23.5\n");
@@ -127,3 +130,38 @@ for (const [input, redirection, reading] of INPUTS) {
     assertEquals((await program.stop()).code, 0);
   });
 }
+
+const UNREAD = "WARN Lines arrive on standard input, but --stdin is not set";
+
+/** Inputs of a program without --stdin, and whether it warns of lines. */
+const UNREAD_INPUTS: [input: string, script: string, isWarned: boolean][] = [
+  ["the lines of a pipe", 'yes | "$@"', true],
+  ["a file", 'exec "$@" <deno.json', true],
+  ["nothing", 'exec "$@" </dev/null', false],
+  ["a closed descriptor", 'exec "$@" <&-', false],
+  ["an empty pipe", ': | "$@"', false],
+  ["a pipe without lines", 'sleep 60 | "$@"', false],
+  ["a folder", 'exec "$@" </', false],
+];
+
+for (const [input, script, isWarned] of UNREAD_INPUTS) {
+  Deno.test(`the program ${isWarned ? "warns" : "does not warn"} of ${input} as its standard input without --stdin, and serves its text`, async () => {
+    const wrap = ["sh", "-c", script, "sh"];
+    await using program = await Program.start([], { wrap, killGroup: true });
+    if (isWarned) await program.waitForLines(1);
+    for (let times = 0; times < 2; times++) await program.waitForAnswer();
+    await program.waitForLines(isWarned ? 3 : 2);
+    assertEquals(program.messages, isWarned ? [UNREAD] : []);
+    assertEquals(program.stderr, "");
+  });
+}
+
+Deno.test("the program warns once of lines without --stdin, and does not end who prints them", async () => {
+  await using program = await Program.start([], { hasInput: true });
+  await program.write("21.5\n");
+  await program.waitForLines(1);
+  for (const line of ["22\n", "23\n"]) await program.write(line); // no EPIPE
+  await program.waitForAnswer();
+  assertEquals((await program.stop()).code, 0);
+  assertEquals(program.messages, [UNREAD]);
+});

@@ -156,7 +156,7 @@ Deno.test("followInput() logs the same problem once a minute", async () => {
 });
 
 const REASONS: [chunks: Chunk[], reason: string][] = [
-  [["2"], "no reading so far"],
+  [["2"], "no reading so far; in a pipe, it may hold its lines back"],
   [["x\n"], "only invalid lines so far"],
   [[null], "no reading, and the input has ended"],
   [["x\n", null], "only invalid lines, and the input has ended"],
@@ -171,6 +171,20 @@ for (const [chunks, reason] of REASONS) {
     assertEquals(input.lastReading.read(), { unavailable });
   });
 }
+
+Deno.test("followInput() does not take a fault of the program for a failed input", async () => {
+  const input = new TestInput();
+  const fault = new TypeError("a fault");
+  input.lastReading.set = () => {
+    throw fault;
+  };
+  input.send("21\n");
+  assertEquals(await input.end.catch((error) => error), fault);
+  const reason = "no reading so far; in a pipe, it may hold its lines back";
+  const unavailable = `The sensor has sent ${reason}`;
+  assertEquals(input.lastReading.read(), { unavailable });
+  input.assert(undefined);
+});
 
 Deno.test("followInput() does not log the end of an input that comes with the signal to stop", async () => {
   for (const [end, how] of [[null, "ended"], [EIO, "failed"]] as const) {
