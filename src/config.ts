@@ -17,8 +17,8 @@ export interface Config {
   readonly maxAgeSeconds?: number;
   /** Whether web pages of other origins may read the responses. */
   readonly cors: boolean;
-  /** Whether systemd runs the service, and its journal reads the log (--journal). */
-  readonly underSystemd: boolean;
+  /** Whether systemd runs the service, and its journal reads the log. */
+  readonly journal: boolean;
   /** Whether to log stack traces. */
   readonly debug: boolean;
 }
@@ -30,7 +30,7 @@ export const DEFAULTS: Config = {
   stdin: false,
   json: false,
   cors: false,
-  underSystemd: false,
+  journal: false,
   debug: true,
 };
 

@@ -9,10 +9,11 @@ import { createResponses } from "./http/responses.ts";
 import { createLogger, withPriority } from "./log/logger.ts";
 import { parseCommand, VERSION } from "./process/command_line.ts";
 import { stopSignal, uncaughtErrorSignal } from "./process/signals.ts";
-import { followInput } from "./sensor/input.ts";
+import { followInput, warnOfLines } from "./sensor/input.ts";
 import { LastReading, type Sensor } from "./sensor/last_reading.ts";
 import { Descriptors } from "./server/descriptors.ts";
 import { ListenError } from "./server/listener.ts";
+import { MemoryError } from "./server/memory.ts";
 import { Server } from "./server/server.ts";
 
 const OUTPUT_TIMEOUT_MS = 900; // for the log, and again for an error message
@@ -32,7 +33,7 @@ type Dependencies = typeof DEPENDENCIES;
 /** Standard output or standard error. */
 type Stream = typeof Deno.stdout | typeof Deno.stderr;
 
-/** Runs a command. Returns 0 (clean stop), 1 (failure) or 2 (invalid usage). */
+/** Runs a command. Returns 0 (clean stop), 1 (failure) or 2 (a retry cannot help). */
 export async function runProgram(
   args: string[],
   dependencies = DEPENDENCIES,
@@ -58,30 +59,26 @@ export async function runProgram(
     return 0;
   } catch (error) {
     await printError(stderr, formatError(error, config), config);
-    return 1;
+    // systemd restarts the service after a failure, but not after invalid flags
+    const isFinal = error instanceof ListenError && error.kind === "impossible";
+    return config.journal && isFinal ? 2 : 1;
   }
 }
 
 async function serve(
   config: Config,
-  {
-    stdin,
-    stdout,
-    noColor,
-    stopSignal,
-    uncaughtErrorSignal,
-    Server,
-  }: Dependencies,
+  dependencies: Dependencies,
 ): Promise<void> {
+  const { stdin, stdout, noColor } = dependencies;
   const hasColor = stdout.isTerminal() && !noColor;
-  const style = config.underSystemd ? "journal" : hasColor ? "color" : "plain";
+  const style = config.journal ? "journal" : hasColor ? "color" : "plain";
   const level = config.debug ? "DEBUG" : "INFO";
   const sink = (bytes: Uint8Array) => stdout.write(bytes);
   const { logger, flush } = createLogger(sink, level, style);
   // The journal outlasts updates, so it names the version that logs what follows
-  if (config.underSystemd) logger.info(VERSION);
-  const uncaught = uncaughtErrorSignal();
-  const stop = AbortSignal.any([stopSignal(), uncaught]);
+  if (config.journal) logger.info(VERSION);
+  const uncaught = dependencies.uncaughtErrorSignal();
+  const stop = AbortSignal.any([dependencies.stopSignal(), uncaught]);
 
   const sensor = createSensor(config, stdin, logger, stop);
   const responses = createResponses(config.cors);
@@ -94,6 +91,7 @@ async function serve(
   const handler = withoutHeadBody(withContext(logging));
 
   const application = { handler, onError };
+  const { Server } = dependencies;
   const server = new Server(config, application, descriptors, logger);
   try {
     await server.run(stop);
@@ -111,19 +109,22 @@ function createSensor(
   stop: AbortSignal,
 ): Sensor {
   if (!config.stdin) {
+    warnOfLines(stdin, logger);
     const reading = { json: JSON.stringify(config.message ?? PLACEHOLDER) };
     return () => reading;
   }
   const lastReading = new LastReading(config.maxAgeSeconds, logger);
-  // Nobody awaits it: it reads as long as the service runs. It logs why the input fails;
-  // any other error is uncaught, and ends the service
+  // Nobody awaits it: it reads as long as the service runs. It logs why a read fails; any
+  // other error is uncaught, and ends the service
   followInput(stdin, config.json, lastReading, logger, stop);
   return lastReading.read;
 }
 
 /** Returns what to print of an error that has ended the service. */
 function formatError(error: unknown, { debug }: Config): string {
-  if (error instanceof ListenError) return error.message;
+  const explainsItself = error instanceof ListenError ||
+    error instanceof MemoryError;
+  if (explainsItself) return error.message;
   return debug && error instanceof Error ? error.stack! : String(error);
 }
 
@@ -131,9 +132,9 @@ function formatError(error: unknown, { debug }: Config): string {
 async function printError(
   stream: Stream,
   text: string,
-  { underSystemd }: Pick<Config, "underSystemd"> = DEFAULTS,
+  { journal }: Pick<Config, "journal"> = DEFAULTS,
 ): Promise<void> {
-  const message = underSystemd ? withPriority("ERROR", text) : text;
+  const message = journal ? withPriority("ERROR", text) : text;
   const printed = print(stream, message);
   await waitForOutput(printed.catch(() => {})); // there is nowhere to report it
 }

@@ -10,7 +10,7 @@ import {
 export type Command =
   | { kind: "serve"; config: Config }
   | { kind: "print"; text: string }
-  | { kind: "invalid"; text: string; underSystemd: boolean };
+  | { kind: "invalid"; text: string; journal: boolean };
 
 /** How to call the program. */
 export const SYNOPSIS = "datasensor [flags]";
@@ -112,8 +112,8 @@ export const FLAGS: readonly Flag[] = [
   {
     names: ["--journal"],
     help:
-      "for systemd: prefix log messages with a priority, and retry until it can listen",
-    parse: () => ({ underSystemd: true }),
+      "for systemd: prefix log messages with a priority, and retry while another program uses the port",
+    parse: () => ({ journal: true }),
   },
   {
     names: ["--debug", "--no-debug"],
@@ -166,12 +166,12 @@ interface Argument {
 /** Tells flags and values apart: a value may look like a flag. */
 function readArguments(args: readonly string[]): Argument[] {
   const result: Argument[] = [];
-  const rest = args.values();
-  for (const arg of rest) {
+  for (let index = 0; index < args.length; index++) {
+    const arg = args[index]!;
     if (arg === "--") continue; // npm users type it before flags
     const [, name = arg, inline] = arg.match(/^(.+?)=(.*)$/s) ?? [];
     const flag = FLAGS.find(({ names }) => names.includes(name));
-    const value = inline ?? (flag?.value ? rest.next().value : undefined);
+    const value = inline ?? (flag?.value ? args[++index] : undefined);
     result.push({ arg, name, flag, value });
   }
   return result;
@@ -183,11 +183,11 @@ function readArguments(args: readonly string[]): Argument[] {
  */
 export function parseCommand(args: readonly string[]): Command {
   const given = readArguments(args);
-  const underSystemd = given.some(({ arg }) => arg === "--journal");
+  const journal = given.some(({ arg }) => arg === "--journal");
   const invalid = (message: string): Command => ({
     kind: "invalid",
     text: `${message}\nRun with --help for the list of flags`,
-    underSystemd,
+    journal,
   });
   let config = DEFAULTS;
   for (const { arg, name, flag, value } of given) {
@@ -199,7 +199,7 @@ export function parseCommand(args: readonly string[]): Command {
     }
     if ("print" in flag) {
       // systemd would restart the service forever after a clean exit
-      if (underSystemd) {
+      if (journal) {
         return invalid(
           `${name} cannot be used with --journal: the service would end`,
         );

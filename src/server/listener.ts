@@ -1,32 +1,62 @@
 import type { Logger } from "@std/log/logger";
-import { limitWarnings } from "../log/logger.ts";
+import { limitWarnings, logNotice } from "../log/logger.ts";
 import type { Runtime } from "./runtime.ts";
 
 const LISTEN_RETRY_MS = 200; // pause after a failed attempt, which takes 0.05 ms
 
-/** Why Deno.serve failed and, if known, the remedy, by the name of its error. */
-const CAUSES: Record<string, { reason: string; remedy?: string }> = {
+/** Why the service cannot listen. */
+interface Cause {
+  /**
+   * Whether another program has the port and may give it back, or somebody must change
+   * the flags or the system first.
+   */
+  readonly kind: "taken" | "impossible" | "unknown";
+  readonly reason: string;
+  readonly remedy?: string;
+}
+
+const OTHER_ADDRESS = "Choose another address with --host, or omit it";
+
+/** The causes, by the name or else the code of Deno.serve's error. */
+const CAUSES: Record<string, Cause> = {
   AddrInUse: {
+    kind: "taken",
     reason: "another program uses the port",
     remedy: "Stop that program, or choose another port with --port",
   },
   AddrNotAvailable: {
+    kind: "impossible",
     reason: "this machine has no such address",
-    remedy: "Choose another address with --host, or omit it",
+    remedy: OTHER_ADDRESS,
   },
-  NotCapable: { reason: "the service is not permitted to use that address" },
+  EAFNOSUPPORT: {
+    kind: "impossible",
+    reason: "this machine has no such kind of address",
+    remedy: OTHER_ADDRESS,
+  },
+  NotCapable: { // not by --host, since all of its addresses are permitted
+    kind: "impossible",
+    reason: "the service is not permitted to use that address",
+    remedy: "Unset DENO_SERVE_ADDRESS, which overrides --host and --port",
+  },
   PermissionDenied: {
+    kind: "impossible",
     reason: "the system reserves that port for privileged users",
     remedy:
       "Choose port 1024 or higher with --port, or add CAP_NET_BIND_SERVICE, as the operator's guide shows",
   },
 };
 
-const OVERRIDDEN = "DENO_SERVE_ADDRESS seems to override --host and --port";
+/** An address and a port. */
+type Address = Pick<Deno.NetAddr, "hostname" | "port">;
 
 /** The service cannot listen. The message has the reason and, if known, the remedy. */
 export class ListenError extends Error {
-  constructor(readonly reason: string, readonly remedy?: string) {
+  constructor(
+    readonly kind: Cause["kind"],
+    readonly reason: string,
+    readonly remedy?: string,
+  ) {
     super(remedy === undefined ? reason : `${reason}\n${remedy}`);
   }
 }
@@ -37,8 +67,6 @@ export interface Listener {
   readonly closer: AbortController;
 }
 
-type Address = Pick<Deno.NetAddr, "hostname" | "port">;
-
 /** Listens on an address, or throws a {@linkcode ListenError}. */
 export function listen(
   { hostname, port }: Address,
@@ -48,43 +76,29 @@ export function listen(
   const closer = new AbortController();
   const { signal } = closer;
   const all = { ...options, hostname, port, signal, onListen() {} }; // silent
-  const open = (): Listener => ({ server: runtime.serve(all), closer });
-  // A failure is about this address or, with DENO_SERVE_ADDRESS, another one. It is about
-  // this one if this one is not free, and it is about the other one if a permission is
-  // missing: all addresses of --host are permitted
   try {
-    return open();
+    return { server: runtime.serve(all), closer };
   } catch (error) {
-    const isPermitted = (error as Error).name !== "NotCapable";
-    if (isPermitted && !isFree({ hostname, port }, runtime)) {
-      const { reason, remedy } = causeOf(error as Error);
-      const place = `"${hostname}", port ${port}`;
-      throw new ListenError(`Cannot listen on ${place}: ${reason}`, remedy);
-    }
-  }
-  // A program that used this address may have just ended, so try again. If that fails,
-  // too, Deno.serve tries the other address
-  try {
-    return open();
-  } catch (error) {
-    const { reason } = causeOf(error as Error);
-    throw new ListenError(`Cannot listen: ${reason}`, OVERRIDDEN);
+    const { kind, reason, remedy } = causeOf(error as Error);
+    const place = `"${hostname}", port ${port}`;
+    throw new ListenError(kind, `Cannot listen on ${place}: ${reason}`, remedy);
   }
 }
 
-/** Returns why Deno.serve failed and, if known, the remedy. */
-function causeOf(error: Error): { reason: string; remedy?: string } {
-  return CAUSES[error.name] ?? { reason: `${error}` };
+/** Returns why Deno.serve has failed. */
+function causeOf(error: Error & { code?: string }): Cause {
+  return CAUSES[error.name] ?? CAUSES[error.code ?? ""] ??
+    { kind: "unknown", reason: `${error}` };
 }
 
-function isFree(address: Address, runtime: Runtime): boolean {
-  using held = holdPort(address, runtime);
-  return held !== undefined;
-}
-
-/** Retries until it listens, or returns undefined once the signal is aborted. */
+/**
+ * Retries until it listens, or returns undefined once the signal is aborted.
+ *
+ * @throws {ListenError} If the error may not be retried.
+ */
 export async function keepTrying(
   open: () => Listener,
+  mayRetry: (error: ListenError) => boolean,
   signal: AbortSignal,
   logger: Logger,
   { now, delay }: Runtime,
@@ -96,10 +110,10 @@ export async function keepTrying(
     try {
       const listener = open();
       const seconds = ((now() - start) / 1000).toFixed(1);
-      if (hasFailed) logger.warn(`Listening after ${seconds} s`);
+      if (hasFailed) logNotice(logger, `Listening after ${seconds} s`);
       return listener;
     } catch (error) {
-      if (!(error instanceof ListenError)) throw error;
+      if (!(error instanceof ListenError && mayRetry(error))) throw error;
       hasFailed = true;
       const { reason, remedy } = error;
       warn(remedy === undefined ? reason : `${reason}. ${remedy}`);

@@ -1,30 +1,58 @@
 // A few HTTP/2 connections can take all memory: h2 before 0.4.16, as in Deno 2.9.6,
-// keeps every empty DATA frame of a stream (RUSTSEC-2026-0258). What a sensor prints
-// cannot: the reader is slow enough, and --max-old-space-size limits V8.
+// keeps every empty DATA frame of a stream (RUSTSEC-2026-0258). With a newer h2, nothing
+// needs this file. What a sensor prints cannot take as much: the reader is slow enough,
+// and --max-old-space-size limits V8.
 
 import type { Runtime } from "./runtime.ts";
 
 export const MEMORY_LIMIT_BYTES = 144e6; // normal use stays below 110 MB
 export const MEMORY_GROWTH_BYTES = 64e6; // the limit is at least this much above the lowest use
-const MEMORY_CHECK_MS = 200; // an attack takes hundreds of MB in a few of these
+const CHECK_MS = 200; // an attack takes hundreds of MB in a few of these
+const RELEASE_MS = 500; // until closed connections have freed their memory
+const RELEASE_CHECKS = 10; // of this time, before the service gives up
+
+const NOT_FREED = `Closing all connections has not freed enough memory
+Start the service with MALLOC_TRIM_THRESHOLD_=131072 in its environment`;
 
 /** The process uses too much memory. */
 export class MemoryError extends Error {}
 
-/**
- * Throws a {@linkcode MemoryError} once the process uses too much memory. Returns after
- * the signal is aborted.
- */
-export async function watchMemory(
-  signal: AbortSignal,
-  runtime: Runtime,
-): Promise<void> {
-  let lowest = runtime.residentBytes();
-  while (!signal.aborted) {
-    await runtime.delay(MEMORY_CHECK_MS);
-    const bytes = runtime.residentBytes();
-    const limit = Math.max(MEMORY_LIMIT_BYTES, lowest + MEMORY_GROWTH_BYTES);
-    if (bytes > limit) throw new MemoryError("Too much memory in use");
-    lowest = Math.min(lowest, bytes);
+/** Limits the memory of the process. An attack does not raise the limit. */
+export class MemoryLimit {
+  #lowestBytes: number;
+
+  constructor(private readonly runtime: Runtime) {
+    this.#lowestBytes = runtime.residentBytes();
+  }
+
+  /**
+   * Throws a {@linkcode MemoryError} once the process uses too much memory. Returns after
+   * the signal is aborted.
+   */
+  async watch(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.runtime.delay(CHECK_MS);
+      if (this.#isExceeded()) throw new MemoryError("Too much memory in use");
+    }
+  }
+
+  /**
+   * Waits until the memory of closed connections is free, or the signal is aborted.
+   *
+   * @throws {MemoryError} If the process still uses too much.
+   */
+  async waitForRelease(signal: AbortSignal): Promise<void> {
+    for (let check = 0; check < RELEASE_CHECKS && !signal.aborted; check++) {
+      await this.runtime.delay(RELEASE_MS);
+      if (!this.#isExceeded()) return;
+    }
+    if (!signal.aborted) throw new MemoryError(NOT_FREED);
+  }
+
+  #isExceeded(): boolean {
+    const bytes = this.runtime.residentBytes();
+    this.#lowestBytes = Math.min(this.#lowestBytes, bytes);
+    return bytes >
+      Math.max(MEMORY_LIMIT_BYTES, this.#lowestBytes + MEMORY_GROWTH_BYTES);
   }
 }

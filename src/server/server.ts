@@ -3,19 +3,25 @@ import type { Config } from "../config.ts";
 import type { Application } from "../http/application.ts";
 import { limitWarnings, type Warn } from "../log/logger.ts";
 import type { Descriptors } from "./descriptors.ts";
-import { holdPort, keepTrying, listen, type Listener } from "./listener.ts";
-import { MemoryError, watchMemory } from "./memory.ts";
+import {
+  holdPort,
+  keepTrying,
+  listen,
+  type Listener,
+  type ListenError,
+} from "./listener.ts";
+import { MemoryError, MemoryLimit } from "./memory.ts";
 import { RUNTIME } from "./runtime.ts";
 import { formatStartReport } from "./start_report.ts";
 
 const SHUTDOWN_TIMEOUT_MS = 1800; // how long running requests may take to finish
 const CLOSE_MS = 1; // until the kernel has closed the connections
 const LAST_RESPONSE_MS = 20; // to answer the client that took the last descriptor
-const MEMORY_RELEASE_MS = 500; // until closed connections have freed their memory
 
 /** A server that reports where it listens, and recovers from failures. */
 export class Server {
   readonly #warn: Warn;
+  readonly #memory: MemoryLimit;
 
   constructor(
     private readonly config: Config,
@@ -25,12 +31,14 @@ export class Server {
     private readonly runtime = RUNTIME,
   ) {
     this.#warn = limitWarnings(logger, runtime.now);
+    this.#memory = new MemoryLimit(runtime);
   }
 
   /**
    * Serves until it is stopped.
    *
-   * @throws {ListenError} If it cannot listen at the start, and does not retry.
+   * @throws {ListenError} If it cannot listen at the start, unless it retries.
+   * @throws {MemoryError} If it uses too much memory without any connection.
    */
   async run(stop: AbortSignal): Promise<void> {
     const { logger, runtime } = this;
@@ -41,26 +49,28 @@ export class Server {
     this.#report(addr);
     while (true) {
       // Rejects once too much memory is used, and ends when this listener is closed
-      const memoryWatch = watchMemory(listener.closer.signal, runtime);
+      const memoryWatch = this.#memory.watch(listener.closer.signal);
       const failure = await waitForFailure(listener, stopped, memoryWatch);
       if (failure === undefined) {
         return await this.#shutDown(listener, memoryWatch);
       }
-      await this.#recover(listener, failure);
+      await this.#recover(listener, failure, stop);
       const open = () => this.#open(addr);
-      listener = await keepTrying(open, stop, logger, runtime);
+      listener = await keepTrying(open, () => true, stop, logger, runtime);
       if (!listener) return;
     }
   }
 
   /**
-   * Listens for the first time. Under systemd, it retries: a restart for each attempt
-   * would write hundreds of megabytes a day into the journal.
+   * Listens for the first time. Under systemd, it retries if that can help: a restart for
+   * each attempt would write hundreds of megabytes a day into the journal.
    */
-  async #start(stop: AbortSignal): Promise<Listener | undefined> {
-    const open = () => this.#open(this.config);
-    if (!this.config.underSystemd) return open();
-    return await keepTrying(open, stop, this.logger, this.runtime);
+  #start(stop: AbortSignal): Promise<Listener | undefined> {
+    const { config, logger, runtime } = this;
+    const open = () => this.#open(config);
+    const mayRetry = ({ kind }: ListenError) =>
+      config.journal && kind === "taken";
+    return keepTrying(open, mayRetry, stop, logger, runtime);
   }
 
   #report(addr: Deno.NetAddr): void {
@@ -92,20 +102,27 @@ export class Server {
   }
 
   /** Closes all connections, so that the server can listen again. */
-  async #recover(listener: Listener, failure: unknown): Promise<void> {
+  async #recover(
+    listener: Listener,
+    failure: unknown,
+    stop: AbortSignal,
+  ): Promise<void> {
     const isMemory = failure instanceof MemoryError;
-    if (isMemory) await this.#freeMemory(listener);
+    if (isMemory) await this.#freeMemory(listener, stop);
     else await this.#freeDescriptors(listener);
     this.#warn(`Closed all connections to recover from "${failure}"`);
     if (!isMemory) this.descriptors.noteExhausted();
   }
 
   /** Closes all connections, and with them the port, to free their memory. */
-  async #freeMemory({ server, closer }: Listener): Promise<void> {
+  async #freeMemory(
+    { server, closer }: Listener,
+    stop: AbortSignal,
+  ): Promise<void> {
     closer.abort();
     await this.runtime.delay(CLOSE_MS);
     using _ = holdPort(server.addr, this.runtime);
-    await this.runtime.delay(MEMORY_RELEASE_MS);
+    await this.#memory.waitForRelease(stop);
   }
 
   /**

@@ -4,7 +4,7 @@ import type { Runtime } from "./runtime.ts";
 /** Returns the lines of the start report, which lists the addresses of the service. */
 export function formatStartReport(
   addr: Deno.NetAddr,
-  { debug, underSystemd }: Pick<Config, "debug" | "underSystemd">,
+  { debug, journal }: Pick<Config, "debug" | "journal">,
   runtime: Pick<Runtime, "networkInterfaces">,
 ): string[] {
   const { hostname, port } = addr;
@@ -18,7 +18,7 @@ export function formatStartReport(
     const authority = `${host.includes(":") ? `[${host}]` : host}:${port}`;
     lines.push(` * Running on http://${authority}${RESOURCE_PATH}`);
   }
-  if (!underSystemd) lines.push("Press CTRL+C to quit");
+  if (!journal) lines.push("Press CTRL+C to quit");
   return lines;
 }
 

@@ -23,9 +23,13 @@ export class FakeSystem {
   /** What happens to them now. */
   fate: Fate = "refused";
   megabytes = 60;
+  /** What they become when all connections are closed, if they are more. */
+  idleMegabytes = 60;
   connections = 0;
   /** Whether another program listens on the port. */
   isPortTaken = false;
+  /** Why Deno.serve fails, if it does. */
+  serveError: Error | undefined;
   /** Whether there is a descriptor for a listener that accepts no connections. */
   canHoldPort = true;
   /** The options of the last Deno.serve. */
@@ -34,7 +38,7 @@ export class FakeSystem {
   turns = 0;
   onTurn = () => {};
   readonly #timers: { at: number; wake: () => void }[] = [];
-  #finished = Promise.withResolvers<void>();
+  #finished: PromiseWithResolvers<void> | undefined; // once it serves
   #now = 0;
 
   readonly runtime = {
@@ -47,6 +51,7 @@ export class FakeSystem {
   } as unknown as Runtime;
 
   #serve(options: ServeOptions) {
+    if (this.serveError) throw this.serveError;
     this.#takePort("answered");
     const { hostname, port, tcpBacklog, signal } = options;
     const backlog = tcpBacklog ? `, backlog ${tcpBacklog}` : "";
@@ -57,7 +62,10 @@ export class FakeSystem {
     let isShutDown = false;
     signal!.onabort = () => {
       this.events.push(isShutDown ? "BadResource" : "close all");
-      this.#delay(1).then(() => this.connections = 0); // the kernel does it soon
+      this.#delay(1).then(() => { // the kernel does it soon
+        this.connections = 0;
+        this.megabytes = Math.min(this.megabytes, this.idleMegabytes);
+      });
       if (this.fate === "answered") this.fate = "refused";
       finished.resolve();
     };
@@ -121,7 +129,7 @@ export class FakeSystem {
   /** Makes accept fail, or the server end without a reason. */
   fail(error?: Error): void {
     this.fate = "refused";
-    if (error) this.#finished.reject(error);
-    else this.#finished.resolve();
+    if (error) this.#finished?.reject(error);
+    else this.#finished?.resolve();
   }
 }

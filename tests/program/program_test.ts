@@ -104,7 +104,7 @@ Deno.test("the program retries with --journal while the port is in use, and answ
     warning!,
     /^<4>WARN Cannot listen .*: another program .* --port$/,
   );
-  assertMatch(end!, /^<4>WARN Listening after \d+\.\d s$/);
+  assertMatch(end!, /^<5>Listening after \d+\.\d s$/);
   assertEquals(report[0], " * Debug mode: on");
   assert(!program.stdout.includes("CTRL+C"), "Nobody can press it");
   const start = `${version}\n${warning}\n`;

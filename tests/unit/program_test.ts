@@ -3,7 +3,9 @@
 import { assertEquals } from "@std/assert";
 import { HELP, VERSION } from "../../src/process/command_line.ts";
 import { type DEPENDENCIES, runProgram } from "../../src/program.ts";
+import { logNotice } from "../../src/log/logger.ts";
 import { ListenError } from "../../src/server/listener.ts";
+import { MemoryError } from "../../src/server/memory.ts";
 import { parseAccessLine } from "../helpers/access_line.ts";
 import { CLIENT } from "../helpers/network.ts";
 import { delay, waitFor, within } from "../helpers/wait.ts";
@@ -24,6 +26,7 @@ type Serve = (
 async function run(args: string[], {
   serve = (() => Promise.resolve()) as Serve,
   input = "",
+  isInputTerminal = false,
   isTerminal = false, // standard output; standard error is the opposite
   noColor = false,
   write = (bytes: Uint8Array) => Promise.resolve(bytes.length),
@@ -44,7 +47,7 @@ async function run(args: string[], {
     return Promise.resolve(written || null);
   };
   const process = {
-    stdin: { read },
+    stdin: { read, isTerminal: () => isInputTerminal },
     stdout: createOutput("stdout", isTerminal),
     stderr: createOutput("stderr", !isTerminal),
     noColor,
@@ -81,7 +84,9 @@ Deno.test("runProgram() writes all of a text, even if a write takes only a part"
 });
 
 const ERROR = new TypeError("On fire");
-const IN_USE = new ListenError("The port is in use", "Choose another one");
+const IN_USE = new ListenError("taken", "The port is in use", "Stop it");
+const RESERVED = new ListenError("impossible", "The port is reserved");
+const NOT_FREED = new MemoryError("Not freed\nSet a variable");
 
 /** Returns a server that logs a line and then fails. */
 const failWith = (error: unknown): Serve => ({ logger }) => {
@@ -89,20 +94,28 @@ const failWith = (error: unknown): Serve => ({ logger }) => {
   return Promise.reject(error);
 };
 
-const FAILURES: [flag: string, error: unknown, printed: string][] = [
+const FAILURES: [
+  flag: string,
+  error: unknown,
+  printed: string,
+  code?: number,
+][] = [
   ["--debug", IN_USE, IN_USE.message],
+  ["--debug", RESERVED, RESERVED.message],
+  ["--journal", RESERVED, `<3>${RESERVED.message}`, 2],
+  ["--debug", NOT_FREED, NOT_FREED.message],
   ["--journal", IN_USE, `<3>${IN_USE.message.replace("\n", "\n<3>")}`],
   ["--debug", ERROR, ERROR.stack!],
   ["--no-debug", ERROR, "TypeError: On fire"],
   ["--debug", "on fire", "on fire"],
 ];
 
-for (const [flag, error, printed] of FAILURES) {
-  Deno.test(`runProgram() prints ${error} with ${flag} after the log and returns 1`, async () => {
+for (const [flag, error, printed, code = 1] of FAILURES) {
+  Deno.test(`runProgram() prints ${error} with ${flag} after the log and returns ${code}`, async () => {
     const result = await run([flag], { serve: failWith(error) });
     const version = flag === "--journal" ? `${VERSION}\n` : "";
     const log = `stdout: ${version}a line\n`;
-    assertEquals(result, [1, log, `stderr: ${printed}\n`]);
+    assertEquals(result, [code, log, `stderr: ${printed}\n`]);
   });
 }
 
@@ -169,11 +182,28 @@ Deno.test("runProgram() answers 500 if the resource fails, and logs the request 
   assertEquals(parseAccessLine(access!.trimEnd())?.status, "500");
 });
 
-const PLAIN = "one\nWARN two\nERROR three\n";
-const COLORED = "one\n\x1b[33mWARN two\x1b[0m\n\x1b[31mERROR three\x1b[0m\n";
+Deno.test("runProgram() warns of lines that nobody reads, unless they are typed", async () => {
+  const warning = "Lines arrive on standard input, but --stdin is not set";
+  const serve: Serve = () => delay(20); // the lines have arrived long before
+  for (
+    const [args, input, isInputTerminal, log] of [
+      [[], "21.5\n22\n", false, [`stdout: WARN ${warning}\n`]],
+      [["--stdin"], "21.5\n", false, []],
+      [[], "", false, []],
+      [[], "21.5\n", true, []],
+    ] as const
+  ) {
+    const result = await run([...args], { serve, input, isInputTerminal });
+    assertEquals(result, [0, ...log]);
+  }
+});
+
+const PLAIN = "one\nWARN two\nERROR three\nover\n";
+const COLORED =
+  "one\n\x1b[33mWARN two\x1b[0m\n\x1b[31mERROR three\x1b[0m\nover\n";
 const STACK = "DEBUG four\n    at main.ts\n";
 const JOURNAL = `${VERSION}\n` +
-  "one\n<4>WARN two\n<3>ERROR three\n<7>DEBUG four\n<7>    at main.ts\n";
+  "one\n<4>WARN two\n<3>ERROR three\n<5>over\n<7>DEBUG four\n<7>    at main.ts\n";
 
 const LOGS: [args: string[], Parameters<typeof run>[1], log: string][] = [
   [[], {}, PLAIN + STACK],
@@ -190,6 +220,7 @@ for (const [args, process, log] of LOGS) {
       logger.info("one");
       logger.warn("two");
       logger.error("three");
+      logNotice(logger, "over");
       logger.debug("four\n    at main.ts");
       return Promise.resolve();
     };

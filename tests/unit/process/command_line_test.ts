@@ -12,7 +12,7 @@ const DEFAULTS: Config = {
   stdin: false,
   json: false,
   cors: false,
-  underSystemd: false,
+  journal: false,
   debug: true,
 };
 
@@ -29,7 +29,7 @@ const COMMAND_LINES: [args: string[], config: Partial<Config>][] = [
   [["--stdin", "--max-age", "15"], { stdin: true, maxAgeSeconds: 15 }],
   [["--max-age=0.5", "--stdin"], { stdin: true, maxAgeSeconds: 0.5 }],
   [["--json", "--stdin"], { stdin: true, json: true }],
-  [["--cors", "--journal"], { cors: true, underSystemd: true }],
+  [["--cors", "--journal"], { cors: true, journal: true }],
   [["--", "--port", "1"], { port: 1 }],
 ];
 
@@ -78,7 +78,7 @@ const VALUES: [args: string[], valid: string, invalid: string[]][] = [
 function testMistake(args: string[], message: string): void {
   Deno.test(`parseCommand() rejects ${JSON.stringify(args)}`, () => {
     const text = `${message}\nRun with --help for the list of flags`;
-    const command = { kind: "invalid", text, underSystemd: false } as const;
+    const command = { kind: "invalid", text, journal: false } as const;
     assertEquals(parseCommand(args), command);
   });
 }
@@ -107,24 +107,24 @@ Deno.test("parseCommand() prints nothing for systemd, which would restart it for
     for (const args of [["--journal", flag], [flag, "--journal"]]) {
       const reason = "cannot be used with --journal: the service would end";
       const text = `${flag} ${reason}\nRun with --help for the list of flags`;
-      const command = { kind: "invalid", text, underSystemd: true } as const;
+      const command = { kind: "invalid", text, journal: true } as const;
       assertEquals(parseCommand(args), command);
     }
   }
 });
 
 Deno.test("parseCommand() tells whether invalid usage is of systemd: a value never counts as a flag", () => {
-  const lines: [args: string[], underSystemd: boolean][] = [
+  const lines: [args: string[], journal: boolean][] = [
     [["--journal", "--foo"], true],
     [["--foo", "--journal"], true],
     [["--foo", "--message", "--journal"], false],
     [["--port", "--journal"], false],
     [["--message=--journal", "--foo"], false],
   ];
-  for (const [args, underSystemd] of lines) {
+  for (const [args, journal] of lines) {
     const command = parseCommand(args);
     assert(command.kind === "invalid", `${args}`);
-    assertEquals(command.underSystemd, underSystemd, `${args}`);
+    assertEquals(command.journal, journal, `${args}`);
   }
 });
 

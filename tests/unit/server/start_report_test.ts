@@ -36,8 +36,8 @@ for (const [what, hostname, lines, list = networkInterfaces] of REPORTS) {
   Deno.test(`formatStartReport() lists ${what}`, () => {
     const address = { transport: "tcp", hostname, port: 5001 } as const;
     const runtime = { networkInterfaces: list };
-    const report = (debug: boolean, underSystemd: boolean) =>
-      formatStartReport(address, { debug, underSystemd }, runtime);
+    const report = (debug: boolean, journal: boolean) =>
+      formatStartReport(address, { debug, journal }, runtime);
     const on = [" * Debug mode: on", ...lines];
     const off = [" * Debug mode: off", ...lines];
     const quit = "Press CTRL+C to quit";
