@@ -1,8 +1,9 @@
-import { memoizeLast } from "./memoize_last.ts";
-
 /** A host and an optional port (RFC 3986, section 3.2). */
 const AUTHORITY =
   /^(\[[\w.~!$&'()*+,;=:%-]+\]|([\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(:\d*)?$/i;
+
+/** A URL with a plain host, and its target. */
+const UNAMBIGUOUS = /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/;
 
 /**
  * Returns the path and query of a request's target (RFC 9112, section 3.2), or
@@ -21,9 +22,9 @@ export function requestTarget(request: Request): string | undefined {
  * single slash after a plain host. Excludes `localhost`, which Deno also substitutes for
  * a missing or invalid Host field.
  */
-const unambiguousTarget = memoizeLast((url: string): string | undefined =>
-  /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/.exec(url)?.[1]
-);
+function unambiguousTarget(url: string): string | undefined {
+  return UNAMBIGUOUS.exec(url)?.[1];
+}
 
 /**
  * The slow path: returns the target after it has validated the Host field. Deno creates

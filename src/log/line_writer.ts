@@ -6,9 +6,8 @@ export const CAPACITY_BYTES = 8 * 1024 * 1024;
 const BATCH_DELAY_MS = 100; // how long the first line of a batch waits for more
 const BATCH_BYTES = 64 * 1024; // of whole lines, unless a line is longer
 const ATOMIC_BYTES = 4096; // a pipe takes all of them or none (PIPE_BUF in POSIX)
-const ONE_LINE = 1; // a limit in bytes so low that a batch is one line
 const RETRY_MS = 500; // pause after the sink has failed
-const FULL_RETRY_MS = 10; // pause while a non-blocking sink is full
+const FULL_RETRY_MS = 10; // pause while a sink that does not block is full
 const LF = 0x0a;
 
 /** Writes bytes and returns how many it wrote, as `Deno.stdout.write` does. */
@@ -73,13 +72,10 @@ export class LineWriter {
         } catch (error) {
           // A failed write does not say how much it wrote, so the batch is written again.
           // The next ones are smaller, so that a further failure repeats less
-          if (error instanceof Deno.errors.WouldBlock) {
-            limit = this.#batchBytes = ATOMIC_BYTES; // written whole or not at all
-            await this.wait(FULL_RETRY_MS);
-          } else {
-            limit = ONE_LINE;
-            await this.wait(RETRY_MS);
-          }
+          limit = ATOMIC_BYTES;
+          const isFull = error instanceof Deno.errors.WouldBlock;
+          if (isFull) this.#batchBytes = limit; // it may be full at any time
+          await this.wait(isFull ? FULL_RETRY_MS : RETRY_MS);
         }
       }
     } while (this.#length > 0);

@@ -18,7 +18,17 @@ const SHUTDOWN_TIMEOUT_MS = 1800; // how long running requests may take to finis
 const CLOSE_MS = 1; // until the kernel has closed the connections
 const LAST_RESPONSE_MS = 20; // to answer the client that took the last descriptor
 
-/** A server that reports where it listens, and recovers from failures. */
+/**
+ * A server that reports where it listens, and recovers from failures: it closes all
+ * connections, and listens again. Three things then keep a few clients from shutting out
+ * the others. The held port (`holdPort`) slows down those that reconnect at once, closing
+ * each connection after its response (`withClosing`) lets others have the descriptors in
+ * turn, and during an attack a short queue (`backlog`) keeps new clients from waiting
+ * behind those that only hold connections. Without the three, 30 clients that poll once a
+ * second lose 15 of 600 requests at 48 descriptors, instead of none, and 14 of 25 new
+ * clients are answered while 202 idle connections are held at 192, instead of all; with
+ * the second one alone, 7 of 26.
+ */
 export class Server {
   readonly #warn: Warn;
   readonly #memory: MemoryLimit;
