@@ -41,15 +41,15 @@ export async function followInput(
       else lastReading.set(json);
     }
   } catch (error) {
-    if (!(error instanceof ReadError)) throw error; // a bug
+    if (!(error instanceof ReadError)) throw error;
     return await end("failed", ` (${error.message})`);
   }
   await end("ended");
 }
 
 /**
- * Warns of lines that nobody reads, once. Leaves the input open, since whoever writes to
- * it would be killed. Reads no terminal: that would stop a job in the background.
+ * Warns once if anything arrives, since it is ignored. A terminal is not read, which would
+ * stop a job in the background. The input stays open: closing a pipe would kill its writer.
  */
 export async function warnOfLines(
   input: Input & Pick<typeof Deno.stdin, "isTerminal">,
@@ -57,7 +57,7 @@ export async function warnOfLines(
 ): Promise<void> {
   if (input.isTerminal()) return;
   const count = await input.read(new Uint8Array(1)).catch(() => null); // a folder
-  if (count === null) return;
+  if (count === null) return; // it is empty
   logger.warn("Lines arrive on standard input, but --stdin is not set");
 }
 

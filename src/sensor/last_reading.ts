@@ -64,14 +64,11 @@ export class LastReading {
   };
 
   #explainAbsence(): string {
-    if (this.#hasInvalidLines) {
-      return `The sensor has sent only invalid lines${
-        this.#explainEnd() || " so far"
-      }`;
-    }
-    // What helps most: in a pipe, most programs print some KB at once
-    const silence = " so far; in a pipe, it may hold its lines back";
-    return `The sensor has sent no reading${this.#explainEnd() || silence}`;
+    const [sent, soFar] = this.#hasInvalidLines
+      ? ["only invalid lines", " so far"]
+      // The most common cause: in a pipe, most programs print some KB at once
+      : ["no reading", " so far; in a pipe, it may hold its lines back"];
+    return `The sensor has sent ${sent}${this.#explainEnd() || soFar}`;
   }
 
   /** Returns why a reading this old is stale, or undefined if it is not. */

@@ -10,9 +10,9 @@ export const MAX_LINE_BYTES = 64 * 1024; // without the end of the line
 const TOO_LONG = `Dropping lines longer than ${MAX_LINE_BYTES} bytes`;
 const UNFINISHED = "Dropping lines without a line feed";
 const PAUSED = "Dropping lines that pause before they end";
-// A sensor that died within a line must not have it completed by the next one: the pause
-// is shorter than RestartSec= of datasensor-sensor.service. It is 1 s as far as anybody is
-// told; the rest is for a pause that begins during a rest, before the read
+// Shorter than RestartSec= of datasensor-sensor.service: a sensor that is started again
+// must not complete the line within which it died. Not 1000, since a pause may begin
+// during a rest, before the read
 const MAX_PAUSE_MS = 900;
 const WORK_MS = 2; // how long lines are processed before a rest
 const REST_MS = 5; // this rest, and the shortest after a read: requests get a turn
@@ -68,7 +68,7 @@ export async function* readLines(
   }
 }
 
-/** Reads as `Deno.stdin.read` does, but an error of its own tells failures from bugs. */
+/** Reads, and tells a failed read from any other error. */
 async function read(input: Input, bytes: Uint8Array): Promise<number | null> {
   try {
     return await input.read(bytes);

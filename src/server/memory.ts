@@ -8,8 +8,8 @@ import type { Runtime } from "./runtime.ts";
 export const MEMORY_LIMIT_BYTES = 144e6; // normal use stays below 110 MB
 export const MEMORY_GROWTH_BYTES = 64e6; // the limit is at least this much above the lowest use
 const CHECK_MS = 200; // an attack takes hundreds of MB in a few of these
-const RELEASE_MS = 500; // until closed connections have freed their memory
-const RELEASE_CHECKS = 10; // of this time, before the service gives up
+const RELEASE_MS = 500; // until closed connections have freed their memory, if they do
+const RELEASE_CHECKS = 10; // more than were ever needed: a board may be slower
 
 const NOT_FREED = `Closing all connections has not freed enough memory
 Start the service with MALLOC_TRIM_THRESHOLD_=131072 in its environment`;
