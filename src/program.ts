@@ -59,7 +59,7 @@ export async function runProgram(
     return 0;
   } catch (error) {
     await printError(stderr, formatError(error, config), config);
-    // systemd restarts the service after a failure, but not after invalid flags
+    // After a 1, systemd starts the service again
     const isFinal = error instanceof ListenError && error.kind === "impossible";
     return config.journal && isFinal ? 2 : 1;
   }
@@ -91,8 +91,12 @@ async function serve(
   const handler = withoutHeadBody(withContext(logging));
 
   const application = { handler, onError };
-  const { Server } = dependencies;
-  const server = new Server(config, application, descriptors, logger);
+  const server = new dependencies.Server(
+    config,
+    application,
+    descriptors,
+    logger,
+  );
   try {
     await server.run(stop);
     uncaught.throwIfAborted();

@@ -12,7 +12,7 @@ const RELEASE_MS = 500; // until closed connections have freed their memory, if 
 const RELEASE_CHECKS = 10; // more than were ever needed: a board may be slower
 
 const NOT_FREED = `Closing all connections has not freed enough memory
-Start the service with MALLOC_TRIM_THRESHOLD_=131072 in its environment`;
+Start the service with MALLOC_TRIM_THRESHOLD_=131072, unless it was`;
 
 /** The process uses too much memory. */
 export class MemoryError extends Error {}

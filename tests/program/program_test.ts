@@ -87,6 +87,23 @@ Deno.test("the program exits with 1 and the reason if the port is in use", async
   assertMatch(other.stderr, /port \d+: another program uses the port\n.*\n$/);
 });
 
+Deno.test("the program exits with 1, or with 2 with --journal, if it can never listen", async () => {
+  const env = { DENO_SERVE_ADDRESS: "tcp:192.0.2.7:0" }; // without permission
+  for (
+    const [flag, code, priority] of [["--debug", 1, ""], [
+      "--journal",
+      2,
+      "<3>",
+    ]] as const
+  ) {
+    const ended = await output(...programCommand([flag]), { env });
+    assertEquals(ended.code, code);
+    const [reason, remedy] = ended.stderr.split("\n");
+    assert(reason?.startsWith(`${priority}Cannot listen`), reason);
+    assert(remedy?.startsWith(`${priority}Unset DENO_SERVE_ADDRESS`), remedy);
+  }
+});
+
 Deno.test("the program retries with --journal while the port is in use, and answers once it is free", async () => {
   await using other = await Program.start();
   const args = ["--port", `${other.port}`, "--journal"];
