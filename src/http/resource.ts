@@ -1,6 +1,7 @@
 import { RESOURCE_PATH } from "../config.ts";
-import type { Sensor } from "../sensor/last_reading.ts";
+import type { Reading, Sensor } from "../sensor/last_reading.ts";
 import type { Handler } from "./handler.ts";
+import { isScrape } from "./prometheus.ts";
 import type { Responses } from "./responses.ts";
 
 const BAD_HOST = "The Host header field is invalid";
@@ -9,17 +10,29 @@ const READ_ONLY = "The resource is read-only: use GET, HEAD or OPTIONS";
 
 /** Creates the handler of the only resource, `/datasensor`. */
 export function createResource(sensor: Sensor, responses: Responses): Handler {
-  return ({ method }, { target }) => {
+  return (request, { target }) => {
     if (target === undefined) return responses.problem(400, BAD_HOST);
     if (!isResource(target)) return responses.problem(404, NOT_FOUND);
+    const { method } = request;
     if (method === "OPTIONS") return responses.options();
     const isRead = method === "GET" || method === "HEAD";
     if (!isRead) return responses.problem(405, READ_ONLY);
     const reading = sensor();
-    return "unavailable" in reading
-      ? responses.problem(503, reading.unavailable)
+    if ("unavailable" in reading) {
+      return responses.problem(503, reading.unavailable);
+    }
+    return isMeasured(reading) && isScrape(request)
+      ? responses.metrics(reading)
       : responses.reading(reading);
   };
+}
+
+/**
+ * Whether a reading comes from a sensor. A fixed text has no time, and is always served as
+ * JSON, without the microsecond that it takes Deno to show the Accept field.
+ */
+function isMeasured(reading: Reading): reading is Required<Reading> {
+  return reading.time !== undefined;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { STATUS_TEXT } from "@std/http/status";
 import type { Reading } from "../sensor/last_reading.ts";
 import { memoizeLast } from "./memoize_last.ts";
+import { formatMetrics, PROMETHEUS_TYPE } from "./prometheus.ts";
 
 const METHODS = "GET, HEAD, OPTIONS";
 const DATE_LAG_MS = 1000; // how far Deno's Date may be behind the clock
@@ -21,8 +22,10 @@ const PREFLIGHT = {
 
 /** What creates all responses. */
 export interface Responses {
-  /** Returns the response with a reading. */
+  /** Returns the response with a reading, as JSON. */
   reading(reading: Reading): Response;
+  /** Returns the response with a reading of a sensor, in Prometheus's text format. */
+  metrics(reading: Required<Reading>): Response;
   /** Returns the response to OPTIONS, including CORS preflights. */
   options(): Response;
   /** Returns an error response with problem details (RFC 9457, section 3). */
@@ -33,22 +36,28 @@ export interface Responses {
 export function createResponses(cors: boolean): Responses {
   const common = cors ? { ...COMMON, ...CORS } : COMMON;
 
-  const encode = memoizeLast(({ json, time }: Reading) => {
-    const headers: Record<string, string> = {
-      ...common,
-      "content-type": "application/json",
-    };
+  const encode = (text: string, type: string, time?: number) => {
+    const headers: Record<string, string> = { ...common, "content-type": type };
     if (time !== undefined) {
       // It must not be later than Date (RFC 9110, section 8.8.2.1)
       const modified = new Date(time - DATE_LAG_MS);
       headers["last-modified"] = modified.toUTCString();
+      headers.vary = "Accept"; // a fixed text is always JSON
     }
     // Deno would copy a string for each response; clones share these bytes
-    return new Response(new TextEncoder().encode(json), { headers });
-  });
+    return new Response(new TextEncoder().encode(text), { headers });
+  };
+  const encodeJson = memoizeLast(({ json, time }: Reading) =>
+    encode(json, "application/json", time)
+  );
+  const encodeMetrics = memoizeLast(({ json, time }: Required<Reading>) =>
+    encode(formatMetrics(json, time), PROMETHEUS_TYPE, time)
+  );
 
   return {
-    reading: (reading) => encode(reading).clone(), // costs less than a new one
+    reading: (reading) => encodeJson(reading).clone(), // costs less than a new one
+
+    metrics: (reading) => encodeMetrics(reading).clone(),
 
     options() {
       const preflight = cors ? PREFLIGHT : {};

@@ -82,7 +82,8 @@ export const FLAGS: readonly Flag[] = [
   },
   {
     names: ["--stdin"],
-    help: "serve the last line of standard input as a JSON string",
+    help:
+      "serve the last line of standard input as a JSON string, and its numbers to Prometheus",
     parse: () => ({ stdin: true }),
   },
   {

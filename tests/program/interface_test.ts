@@ -70,9 +70,14 @@ const EXAMPLES: Example[] = [
   },
 ];
 
-/** Sends a request. */
-async function send(program: Program, request: string, host = "board") {
-  const head = `${request} HTTP/1.1\r\nHost: ${host}\r\n`;
+/** Sends a request, with more fields that end with CR and LF. */
+async function send(
+  program: Program,
+  request: string,
+  host = "board",
+  more = "",
+) {
+  const head = `${request} HTTP/1.1\r\nHost: ${host}\r\n${more}`;
   const end = "Connection: close\r\n\r\n";
   const response = await exchange(program.port, head + end);
   const [fields = "", body = ""] = response.split("\r\n\r\n");
@@ -129,6 +134,31 @@ Deno.test("the program ignores an invalid Host header where the guide says so", 
   assertEquals((await send(program, request, INVALID_HOST)).status, "200");
 });
 
+const SCRAPE = "the same from Prometheus";
+
+Deno.test("the program answers Prometheus as the README says, over HEAD too", async () => {
+  const [, status, type] = TABLE.get(SCRAPE)!.match(/`: (\d+), `(.*?)`/)!;
+  await using program = await Program.start(["--stdin"], { hasInput: true });
+  const accept = `Accept: ${type},*/*;q=0.1\r\n`;
+  const scrape = (method: string) =>
+    send(program, `${method} /datasensor`, "board", accept);
+  assertEquals((await scrape("GET")).status, "503");
+  await program.write("21.5\n");
+  await program.waitForAnswer('"21.5"');
+  const { body, ...get } = await scrape("GET");
+  const [reading, time] = body.match(/(?<=^datasensor_.* ).*/gm)!;
+  assertEquals([get.status, reading], [status, "21.5"]);
+  const modified = Date.parse(get.headers.get("last-modified")!) / 1000;
+  assert(Number(time) - modified >= 1 && Number(time) - modified < 2, time);
+  assertEquals(get.headers.get("content-type"), `${type}; charset=utf-8`);
+  assertEquals(get.headers.get("vary"), "Accept");
+  const head = await scrape("HEAD");
+  for (const { headers } of [get, head]) headers.delete("date");
+  assertEquals([head.body, ...head.headers], ["", ...get.headers]);
+  const json = await send(program, "GET /datasensor");
+  assertEquals([json.body, json.headers.get("vary")], ['"21.5"', "Accept"]);
+});
+
 const INTERNAL_ERROR = "an internal error";
 
 Deno.test("the service answers an internal error as the README says, even if it cannot read a request", async () => {
@@ -150,6 +180,9 @@ Deno.test("the service answers an internal error as the README says, even if it 
 });
 
 Deno.test("each row of the README's table of requests has a test", () => {
-  const tested = new Set(EXAMPLES.map(({ row }) => row)).add(INTERNAL_ERROR);
-  assertEquals([...TABLE.keys()], [...tested]);
+  const tested = EXAMPLES.map(({ row }) => row);
+  assertEquals(
+    new Set(TABLE.keys()),
+    new Set([...tested, SCRAPE, INTERNAL_ERROR]),
+  );
 });

@@ -16,8 +16,9 @@ async function send(
   handle: Handler,
   method: string,
   target?: string,
+  headers: Record<string, string> = {},
 ): Promise<Answer> {
-  const request = new Request("http://board", { method });
+  const request = new Request("http://board", { method, headers });
   const response = handle(request, { client: "", target });
   const body = await response.text();
   const {
@@ -43,6 +44,10 @@ function problem(
 const READING: Reading = { json: '"Sensor data"' };
 const ALLOW = { allow: METHODS };
 const JSON_TYPE = { "content-type": "application/json" };
+const METRICS_TYPE = {
+  "content-type": "text/plain; version=0.0.4; charset=utf-8",
+};
+const VARY = { vary: "Accept" }; // on each reading of a sensor
 const OK: Answer = [200, '"Sensor data"', JSON_TYPE];
 const OPTIONS: Answer = [204, "", ALLOW];
 const INVALID_HOST = "The Host header field is invalid";
@@ -134,9 +139,77 @@ Deno.test("createResource() serves each reading with its time, a second early as
   const handler = createResource(() => reading, createResponses(false));
   const get = () => send(handler, "GET", "/datasensor");
   const time = { "last-modified": "Thu, 19 Nov 2026 23:59:59 GMT" };
-  const first: Answer = [200, "21", { ...JSON_TYPE, ...time }];
+  const first: Answer = [200, "21", { ...JSON_TYPE, ...VARY, ...time }];
   assertEquals([await get(), await get()], [first, first]);
   reading = { json: '"°"', time: 0 }; // a board without a battery
   const epoch = { "last-modified": "Wed, 31 Dec 1969 23:59:59 GMT" };
-  assertEquals(await get(), [200, '"°"', { ...JSON_TYPE, ...epoch }]);
+  assertEquals(await get(), [200, '"°"', { ...JSON_TYPE, ...VARY, ...epoch }]);
+});
+
+const SCRAPE = { accept: "text/plain;version=0.0.4" };
+const MEASURED: Reading = { json: "21.5", time: 1000 };
+
+Deno.test("createResource() serves a reading as metrics to scrapers, and as JSON to others in turn", async () => {
+  const modified = "Thu, 01 Jan 1970 00:00:00 GMT";
+  const fields = { ...VARY, "last-modified": modified };
+  for (const cors of [false, true]) {
+    const handler = createResource(() => MEASURED, createResponses(cors));
+    const expect = (answer: Answer) => cors ? withCors(answer) : answer;
+    for (const method of ["GET", "HEAD", "GET"]) {
+      const read = (headers?: Record<string, string>) =>
+        send(handler, method, "/datasensor", headers);
+      const [status, body, sent] = await read(SCRAPE);
+      assertEquals([status, body.match(/^datasensor.*$/gm)], [200, [
+        "datasensor_reading 21.5",
+        "datasensor_reading_timestamp_seconds 1",
+      ]]);
+      const metrics: Answer = [200, body, { ...METRICS_TYPE, ...fields }];
+      assertEquals([status, body, sent], expect(metrics));
+      const json: Answer = [200, "21.5", { ...JSON_TYPE, ...fields }];
+      assertEquals(await read(), expect(json));
+    }
+  }
+});
+
+Deno.test("createResource() formats each reading once, although scrapers and others ask in turn", async () => {
+  let count = 0; // of readings that were formatted
+  const { parse } = JSON;
+  JSON.parse = (text) => {
+    count++;
+    return parse(text);
+  };
+  try {
+    let reading = MEASURED;
+    const handler = createResource(() => reading, createResponses(false));
+    for (const expected of [1, 2]) {
+      for (const headers of [SCRAPE, {}, SCRAPE]) {
+        await send(handler, "GET", "/datasensor", headers);
+      }
+      assertEquals(count, expected);
+      reading = { ...MEASURED };
+    }
+  } finally {
+    JSON.parse = parse;
+  }
+});
+
+Deno.test("createResource() answers a scraper with JSON if the text is fixed, and with 503 without a reading", async () => {
+  let current: ReturnType<Sensor> = READING;
+  const handler = createResource(() => current, createResponses(false));
+  const scrape = () => send(handler, "GET", "/datasensor", SCRAPE);
+  assertEquals(await scrape(), OK);
+  current = { unavailable: "No reading yet" };
+  assertEquals(await scrape(), UNAVAILABLE);
+});
+
+Deno.test("createResource() does not look at the headers of a request for a fixed text", () => {
+  const handler = createResource(() => READING, createResponses(false));
+  const request = new Request("http://board");
+  Object.defineProperty(request, "headers", {
+    get() {
+      throw new Error("It takes a microsecond");
+    },
+  });
+  const context = { client: "", target: "/datasensor" };
+  assertEquals(handler(request, context).status, 200);
 });
