@@ -1,69 +1,43 @@
-// The guide's commands for curl and wget, and their exit codes.
+// The page's commands for curl and wget, and their exit codes.
 
-import { assertEquals, assertMatch } from "@std/assert";
-import { SimulatedBoard } from "./simulated_board.ts";
+import { assertEquals } from "@std/assert";
 import { fill } from "./examples.ts";
 import { consumersGuide } from "../helpers/guide.ts";
 import { needs } from "../helpers/needs.ts";
-import { type Output, output } from "../helpers/process.ts";
+import { output } from "../helpers/process.ts";
+import { Program } from "../helpers/program.ts";
 
-/** What a client does when there is no reading. */
-interface Client {
-  name: string;
-  codes: { stale: number; down: number; silent: number };
-  stderr: RegExp; // what it prints for a 503
-}
+/** Each client, and its exit codes. */
+const CLIENTS = {
+  curl: { stale: 22, down: 7, silent: 28 },
+  wget: { stale: 8, down: 4, silent: 4 },
+};
 
-const CLIENTS: Client[] = [
-  {
-    name: "curl",
-    codes: { stale: 22, down: 7, silent: 28 },
-    stderr: /^curl: \(22\) The requested URL returned error: 503\n$/,
-  },
-  {
-    name: "wget",
-    codes: { stale: 8, down: 4, silent: 4 },
-    stderr: /^$/,
-  },
-];
-
-/** Runs the guide's command for a client, with nothing on standard input. */
-async function run(client: string, host: string): Promise<Output> {
-  const commands = fill(consumersGuide.block("wget "), { "BOARD:5000": host });
-  const command = commands.split("\n").find((line) =>
-    line.startsWith(`${client} `)
-  )!;
-  return await output("sh", ["-c", command]);
-}
-
-for (const { name, codes, stderr } of CLIENTS) {
+for (const [client, codes] of Object.entries(CLIENTS)) {
   Deno.test(
-    `the guide's ${name} command prints the reading, and fails without a current one`,
-    needs({ commands: [name] }),
+    `the page's ${client} command prints the reading, and fails without a current one`,
+    needs({ commands: [client] }),
     async () => {
-      await using board = await SimulatedBoard.start();
-      await board.say("21.5");
-      const live = await run(name, board.host);
-      assertEquals([live.code, live.stdout, live.stderr], [0, '"21.5"', ""]);
-      await board.becomeStale();
-      const stale = await run(name, board.host);
-      assertEquals([stale.code, stale.stdout], [codes.stale, ""]);
-      assertMatch(stale.stderr, stderr);
-      await board.goDown();
-      const down = await run(name, board.host);
-      assertEquals([down.code, down.stdout], [codes.down, ""]);
+      const run = async (host: string) => {
+        const line = consumersGuide.block("wget ").split("\n")
+          .find((it) => it.startsWith(client))!;
+        const command = fill(line, { "BOARD:5000": host });
+        const { code, stdout } = await output("sh", ["-c", command]);
+        return [code, stdout];
+      };
+      await using program = await Program.start(["--stdin"], {
+        hasInput: true,
+      });
+      const host = `127.0.0.1:${program.port}`;
+      assertEquals(await run(host), [codes.stale, ""]);
+      await program.write("21.5\n");
+      await program.waitForAnswer('"21.5"');
+      assertEquals(await run(host), [0, '"21.5"']);
+      await program.stop();
+      assertEquals(await run(host), [codes.down, ""]);
+      using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+      const never = `127.0.0.1:${silent.addr.port}`;
+      assertEquals(await run(never), [codes.silent, ""]);
     },
   );
 }
-
-Deno.test(
-  "the guide's commands give up on a board that never answers",
-  needs({ commands: CLIENTS.map(({ name }) => name) }),
-  async () => {
-    using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    const host = `127.0.0.1:${silent.addr.port}`;
-    await Promise.all(CLIENTS.map(async ({ name, codes }) => {
-      assertEquals((await run(name, host)).code, codes.silent, name);
-    }));
-  },
-);

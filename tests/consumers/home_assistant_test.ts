@@ -1,99 +1,109 @@
-// The guide's lines for Home Assistant, evaluated as it does. Its code is in no package
+// The page's lines for Home Assistant, evaluated as it does. Its code is in no package
 // that CI can install.
 
 import { assertEquals } from "@std/assert";
-import { SimulatedBoard } from "./simulated_board.ts";
-import { fill } from "./examples.ts";
+import { fill, type Values } from "./examples.ts";
+import { KEYS } from "./radio.ts";
 import { consumersGuide } from "../helpers/guide.ts";
 import { missingPythonModule, needs } from "../helpers/needs.ts";
-import { get } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
-import { KEYS } from "./radio.ts";
 
-/** Prints what a sensor shows for the bodies of responses. */
+/** Prints what the only sensor shows for each body, and the settings in it. */
 const EVALUATE = `
 import json, sys, jinja2, yaml
 text, *bodies = sys.argv[1:]
-[sensor] = yaml.safe_load(text)["sensor"]
-for body in bodies:
+settings = yaml.safe_load(text)
+[sensor] = settings.get("sensor") or settings["mqtt"]["sensor"]
+def show(body):
     values = {"value_json": json.loads(body)} if body else {}
     render = lambda name: jinja2.Template(sensor[name]).render(values)
-    isAvailable = render("availability") == "True"
-    print(render("value_template") if isAvailable else "unavailable")
+    isAvailable = "availability" not in sensor or render("availability") == "True"
+    return render("value_template") if isAvailable else "unavailable"
+print(json.dumps([[show(body) for body in bodies], sensor]))
 `;
 
-/** The lines for a reading that is a number, and for an object. */
-const NUMBER = consumersGuide.block("{{ value_json }}");
-const OBJECT = consumersGuide.block("value_json.t }}");
+const NEEDED = needs({
+  missing: [
+    missingPythonModule("jinja2", "python3-jinja2"),
+    missingPythonModule("yaml", "python3-yaml"),
+  ],
+});
 
-/** What is added behind nginx. */
-const CREDENTIALS = consumersGuide.block("verify_ssl");
+/** Returns what lines show for bodies, and their settings. */
+async function evaluate(
+  lines: string,
+  ...bodies: string[]
+): Promise<[shown: string[], sensor: Record<string, unknown>]> {
+  const args = ["-c", EVALUATE, lines, ...bodies];
+  const { stdout, stderr } = await output("python3", args);
+  return JSON.parse(stdout || stderr);
+}
+
+const NUMBER = consumersGuide.block('"{{ value_json is number }}"');
+const OBJECT = consumersGuide.block("value_json.t }}");
+const MQTT = consumersGuide.block("expire_after");
+const RADIO = consumersGuide.block("value_json.get(").trim();
+
+/** What the service answers without a reading; an empty body if it is down. */
+const NONE = ['{"status":503,"detail":"The sensor has sent no reading"}', ""];
 
 const CASES: [
+  what: string,
   lines: string,
-  flags: string[],
-  values: Record<string, string>,
-  reading: string,
-  shown: string,
+  values: Values,
+  ...[string, string],
 ][] = [
-  [NUMBER, ["--json"], {}, "-21.5", "-21.5"],
-  [NUMBER, [], { "is number": "is string" }, "21.5", "21.5"],
-  [OBJECT, ["--json"], {}, '{"t":21.5,"h":40}', "21.5"],
+  ["a number", NUMBER, {}, "-21.5", "-21.5"],
+  ["a text", NUMBER, { "is number": "is string" }, '"21.5"', "21.5"],
+  ["an object", OBJECT, {}, '{"t":21.5,"h":40}', "21.5"],
   [
+    "a radio sensor",
     OBJECT,
-    ["--json"],
-    { "value_json.t": consumersGuide.line("Home Assistant: ").slice(16) },
+    { "value_json.t": RADIO },
     `{"${KEYS[0]}":{"temperature_C":-3.5}}`,
     "-3.5",
   ],
 ];
 
-for (const [lines, flags, values, reading, shown] of CASES) {
+for (const [what, lines, values, body, expected] of CASES) {
   Deno.test(
-    `the guide's ${
-      lines === NUMBER ? "sensor" : "value"
-    } for Home Assistant with [${flags}] shows ${shown} of ${reading}, and nothing without a current one`,
-    needs({
-      missing: [
-        missingPythonModule("jinja2", "python3-jinja2"),
-        missingPythonModule("yaml", "python3-yaml"),
-      ],
-    }),
+    `the lines for Home Assistant show ${what}, and nothing without a reading`,
+    NEEDED,
     async () => {
-      await using board = await SimulatedBoard.start(...flags);
-      const read = async () => await (await get(board.program.url)).text();
-      const bodies = [await read()]; // no reading yet
-      await board.say(reading);
-      bodies.push(await read());
-      await board.becomeStale();
-      bodies.push(await read(), "");
-      const args = ["-c", EVALUATE, fill(lines, values), ...bodies];
-      const { stdout, stderr } = await output("python3", args);
-      const none = "unavailable";
-      assertEquals(stdout, [none, shown, none, none, ""].join("\n"), stderr);
+      const [shown] = await evaluate(fill(lines, values), body, ...NONE);
+      assertEquals(shown, [expected, "unavailable", "unavailable"]);
     },
   );
 }
 
 Deno.test(
-  "the guide's lines for Home Assistant behind nginx fit after resource",
-  needs({ missing: [missingPythonModule("yaml", "python3-yaml")] }),
+  "the lines for Home Assistant over MQTT show a message until it expires",
+  NEEDED,
   async () => {
-    const indented = CREDENTIALS.replace(/^/gm, "    ").trimEnd();
+    const [shown, sensor] = await evaluate(MQTT, "21.5", '"21.5"');
+    assertEquals(shown, ["21.5", "21.5"]);
+    assertEquals([sensor.state_topic, sensor.expire_after], [
+      "BOARD/datasensor",
+      30,
+    ]);
+  },
+);
+
+Deno.test(
+  "the lines for Home Assistant behind nginx fit after resource",
+  NEEDED,
+  async () => {
+    const credentials = consumersGuide.block("verify_ssl").trim();
+    const indented = credentials.replace(/^/gm, "    ");
     const lines = NUMBER.replace(/^ *resource: .*$/m, `$&\n${indented}`);
-    const script = "import json, sys, yaml; " +
-      "print(json.dumps(yaml.safe_load(sys.argv[1])))";
-    const { stdout, stderr } = await output("python3", ["-c", script, lines]);
-    const [sensor] = JSON.parse(stdout || stderr).sensor;
-    const { resource, username, password, verify_ssl } = sensor;
-    assertEquals(
-      { resource, username, password, verify_ssl },
-      {
-        resource: "http://BOARD:5000/datasensor",
-        username: "reader",
-        password: "PASSWORD",
-        verify_ssl: false,
-      },
+    const [, { resource, username, password, verify_ssl }] = await evaluate(
+      lines,
     );
+    assertEquals([resource, username, password, verify_ssl], [
+      "http://BOARD:5000/datasensor",
+      "reader",
+      "PASSWORD",
+      false,
+    ]);
   },
 );

@@ -1,144 +1,157 @@
-// A shell loop publishes readings to Mosquitto, an MQTT broker.
+// A shell script publishes the readings of a board to Mosquitto, an MQTT broker.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { assertKeepsReading, Fleet, missingAddresses } from "./fleet.ts";
-import { SimulatedBoard } from "./simulated_board.ts";
-import { Broker, Loop } from "./mosquitto.ts";
-import { needs } from "../helpers/needs.ts";
+import { fill } from "./examples.ts";
+import { Folder } from "../helpers/files.ts";
+import { missingCommand, needs } from "../helpers/needs.ts";
 import { ReservedPort } from "../helpers/ports.ts";
-import { output } from "../helpers/process.ts";
+import { output, Process } from "../helpers/process.ts";
+import { Program } from "../helpers/program.ts";
 import { waitFor } from "../helpers/wait.ts";
 
-async function publish(broker: Broker, topic: string): Promise<void> {
-  const args = ["-h", "127.0.0.1", "-p", `${broker.port}`, "-t", topic, "-n"];
-  assertEquals((await output("mosquitto_pub", args)).code, 0);
+const UNIT = "src/board/examples/datasensor-mqtt@.service";
+const COMMANDS = ["mosquitto", "mosquitto_sub", "mosquitto_pub", "curl"];
+
+/** A broker, and the messages that it passes on. */
+class Broker extends Process {
+  static async start(): Promise<Broker> {
+    const broker = new Broker(new ReservedPort());
+    return await broker.untilReady(() => broker.waitForMatch(/ SUBACK/));
+  }
+
+  private constructor(readonly port: ReservedPort) {
+    const script = `mosquitto -p $0 &
+      until mosquitto_pub -p $0 -t start -n 2>/dev/null; do sleep 0.1; done
+      exec stdbuf -oL mosquitto_sub -p $0 -t '+/datasensor' -v -d`;
+    const args = ["-c", script, `${port}`];
+    super("sh", args, { killGroup: true, owned: [port] });
+  }
+
+  get messages(): string[] {
+    return this.stdout.match(/^\S+\/datasensor .*/gm) ?? [];
+  }
 }
 
-const COMMANDS = ["mosquitto", "mosquitto_pub", "curl", "stdbuf"];
+/** What the unit starts for a board, with pauses of 0.1 s that it logs. */
+class Loop extends Process {
+  static async start(broker: Broker, host: string): Promise<Loop> {
+    const folder = await Folder.create();
+    const script = await Deno.readTextFile("src/board/examples/mosquitto.sh");
+    const changed = fill(script, {
+      ":5000": "",
+      '-h "$broker"': `-h "$broker" -p ${broker.port}`,
+      "sleep 5": "sleep 0.1; echo round",
+    });
+    const path = `${folder.path}/datasensor-mqtt`;
+    await Deno.writeTextFile(path, changed, { mode: 0o755 });
+    const [, start] = (await Deno.readTextFile(UNIT)).match(
+      /^ExecStart=(.*)/m,
+    )!;
+    const command = fill(start!, {
+      "/usr/local/bin/datasensor-mqtt": path,
+      "%i": host,
+    });
+    const options = { killGroup: true, owned: [folder] };
+    return new Loop("sh", ["-c", `exec ${command}`], options);
+  }
 
-/** What the loop says of a board without a reading. */
+  /** Waits until it has tried to read the board some times more. */
+  async goRound(times: number): Promise<void> {
+    const rounds = () => this.stdout.split("\n").length;
+    const after = rounds() + times;
+    await waitFor(`round ${after}`, rounds, (count) => count >= after);
+  }
+}
+
 const nothing = (host: string) => `${host}: nothing is published for now\n`;
 
 Deno.test(
-  "mosquitto.sh publishes the reading, and nothing without a current one",
+  "mosquitto.sh publishes the readings of a board, and says once when there is none",
   needs({ commands: COMMANDS }),
   async () => {
     await using broker = await Broker.start();
-    await using subscriber = await broker.subscribe();
-    using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    const silentHost = `127.0.0.1:${silent.addr.port}`;
-    await using silentLoop = await Loop.start(broker, [silentHost]);
-    await using board = await SimulatedBoard.start();
-    await board.say("21.5");
-    await using loop = await Loop.start(broker, [board.host]);
-    const messages = () => subscriber.messages;
-    await waitFor("two messages", messages, ({ length }) => length >= 2);
-    assertEquals(loop.stderr, "");
-    await board.becomeStale();
-    await waitFor("an error of the loop", () => loop.stderr);
-    await board.say("22");
-    const isNew = (messages: string[]) => messages.at(-1)!.endsWith(' "22"');
-    await waitFor('the message "22"', messages, isNew);
-    await board.goDown();
+    await using board = await Program.start(["--stdin"], { hasInput: true });
+    const host = `127.0.0.1:${board.port}`;
+    await using loop = await Loop.start(broker, host);
+    const waitForMessage = (text: string) =>
+      waitFor(
+        `the message ${text}`,
+        () => broker.messages.at(-1),
+        (message) => message === `${host}/datasensor ${text}`,
+      );
+    await loop.goRound(3);
+    await board.write("21.5\n");
+    await waitForMessage('"21.5"');
+    await board.write("22\n");
+    await waitForMessage('"22"');
+    await board.stop();
     await loop.waitForMatch(/curl: \(7\)/);
-    await loop.goRound();
-    await silentLoop.goRound();
-
-    const topic = `${board.host}/datasensor`;
-    assertEquals(
-      new Set(subscriber.messages),
-      new Set(['"21.5"', '"22"'].map((text) => `${topic} ${text}`)),
-    );
-    await using late = await broker.subscribe();
-    await publish(broker, "late/datasensor");
-    const isThere = ({ length }: string[]) => length > 0;
-    await waitFor("a message", () => late.messages, isThere);
-    assertEquals(late.messages, ["late/datasensor (null)"]);
-
-    // curl writes a message in pieces: wait until they are complete
-    // Each of them only once, although the loop goes on
-    const stale = `curl: \\(22\\) .* error: 503\n${nothing(board.host)}`;
-    const down = `curl: \\(7\\) Failed to connect .*\n${nothing(board.host)}`;
-    await loop.waitForMatch(RegExp(`^${stale}${down}$`));
-    const timeout = "curl: \\(28\\) Operation timed out after 5.*\n";
-    await silentLoop.waitForMatch(RegExp(`^${timeout}${nothing(silentHost)}$`));
-    assertMatch(loop.stdout, /^(sleep 5\n)+$/);
+    await loop.goRound(3);
+    const messages = ["21.5", "22"].map((it) => `${host}/datasensor "${it}"`);
+    assertEquals([...new Set(broker.messages)], messages);
+    const stale = `curl: \\(22\\) .* error: 503\n${nothing(host)}`;
+    const down = `curl: \\(7\\) Failed to connect .*\n${nothing(host)}`;
+    assertMatch(loop.stderr, RegExp(`^${stale}${down}$`));
   },
 );
 
-/** Answers that are no readings, and what curl says of them. */
-const HOSTILE: [what: string, answer: () => Response, error: string][] = [
+const ENDLESS = () =>
+  new ReadableStream({
+    pull: (controller) => controller.enqueue(new Uint8Array(65_536).fill(0x78)),
+  });
+
+/** What a hostile board could answer, and what is no reading. */
+const HOSTILE: [what: string, answer: () => Response][] = [
   [
     "a redirect",
     () => new Response("<html>", { status: 302, headers: { location: "/x" } }),
-    "curl: \\(47\\) Maximum \\(0\\) redirects followed\n",
   ],
-  ["an empty body", () => new Response(""), ""],
-  [
-    "64 KiB",
-    () => new Response("x".repeat(65_536)),
-    "(curl: .*\n)?", // curl may end before head does
-  ],
-  [
-    "an endless body",
-    () => {
-      const pull = (controller: ReadableStreamDefaultController) =>
-        controller.enqueue(new Uint8Array(65_536).fill(0x78));
-      return new Response(new ReadableStream({ pull }));
-    },
-    "curl: .*\n",
-  ],
+  ["an empty body", () => new Response("")],
+  ["64 KiB", () => new Response("x".repeat(65_536))],
+  ["an endless body", () => new Response(ENDLESS())],
 ];
 
-for (const [what, answer, error] of HOSTILE) {
-  Deno.test(
-    `mosquitto.sh publishes nothing of ${what}, and says so once`,
-    needs({ commands: COMMANDS }),
-    async () => {
-      await using broker = await Broker.start();
-      await using subscriber = await broker.subscribe();
-      let isHostile = true;
-      await using board = Deno.serve(
-        { hostname: "127.0.0.1", port: 0, onListen() {} },
-        () => isHostile ? answer() : new Response("21.5"),
+Deno.test(
+  "mosquitto.sh publishes nothing of redirects, empty bodies and 64 KiB or more",
+  needs({ commands: COMMANDS }),
+  async () => {
+    await using broker = await Broker.start();
+    let [[, answer]] = HOSTILE as [[string, () => Response]];
+    await using board = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen() {} },
+      () => answer(),
+    );
+    const host = `127.0.0.1:${board.addr.port}`;
+    await using loop = await Loop.start(broker, host);
+    for (const [index, [what, hostile]] of HOSTILE.entries()) {
+      answer = hostile;
+      await loop.goRound(3);
+      answer = () => new Response(`after ${what}`);
+      const isNew = (message?: string) => message?.endsWith(` after ${what}`);
+      const last = () => broker.messages.at(-1);
+      await waitFor(
+        `a message after ${what}`,
+        last,
+        (it) => isNew(it) === true,
       );
-      const host = `127.0.0.1:${board.addr.port}`;
-      await using loop = await Loop.start(broker, [host]);
-      for (let round = 0; round < 3; round++) await loop.goRound();
-      isHostile = false;
-      const messages = () => subscriber.messages;
-      await waitFor("a message", messages, ({ length }) => length > 0);
-      assertEquals(subscriber.messages[0], `${host}/datasensor 21.5`);
-      assertMatch(loop.stderr, RegExp(`^${error}${nothing(host)}$`));
-    },
-  );
-}
-
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  Deno.test(
-    `mosquitto.sh stops reading all boards on ${signal}`,
-    needs({ commands: COMMANDS }),
-    async () => {
-      await using broker = await Broker.start();
-      const hosts = ["127.0.0.1", "localhost"];
-      using nobody = new ReservedPort();
-      const boards = hosts.map((host) => `${host}:${nobody}`);
-      await using loop = await Loop.start(broker, boards);
-      // A loop that has only just been started might not be stopped
-      for (const host of hosts) await loop.waitForMatch(RegExp(`to ${host} `));
-      await loop.stop(signal); // waits until nothing can print any more
-    },
-  );
-}
+      assertEquals(loop.stderr.split(nothing(host)).length, index + 2, what);
+    }
+    const texts = broker.messages.map((it) => it.split(" ").slice(1).join(" "));
+    const expected = HOSTILE.map(([what]) => `after ${what}`);
+    assertEquals([...new Set(texts)], expected);
+  },
+);
 
 Deno.test(
-  "mosquitto.sh keeps reading 4 live boards of 20",
-  needs({ commands: COMMANDS, missing: [missingAddresses()] }),
+  "datasensor-mqtt@.service is valid",
+  needs({ missing: [missingCommand("systemd-analyze")] }),
   async () => {
-    await using fleet = await Fleet.start();
-    await using broker = await Broker.start();
-    await using subscriber = await broker.subscribe();
-    await using _loop = await Loop.start(broker, fleet.boards, 5);
-    await assertKeepsReading(() => subscriber.stdout, 20);
+    using folder = await Folder.create();
+    const unit = `${folder.path}/datasensor-mqtt@raspberrypi.local.service`;
+    const text = await Deno.readTextFile(UNIT);
+    const installed = { "/usr/local/bin/datasensor-mqtt": "/bin/true" };
+    await Deno.writeTextFile(unit, fill(text, installed));
+    const { code, stderr } = await output("systemd-analyze", ["verify", unit]);
+    assertEquals([code, stderr], [0, ""]);
   },
 );

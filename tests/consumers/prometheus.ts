@@ -1,71 +1,62 @@
-// Prometheus with the example.
+// Prometheus with the page's job and rules.
 
-import { copyExample, fill, runCommands, type Values } from "./examples.ts";
-import type { Folder } from "../helpers/files.ts";
+import { assertEquals } from "@std/assert";
+import { fill, type Values } from "./examples.ts";
+import { Folder } from "../helpers/files.ts";
 import { consumersGuide } from "../helpers/guide.ts";
 import { get } from "../helpers/network.ts";
-import { Process } from "../helpers/process.ts";
+import { output, Process } from "../helpers/process.ts";
 import { waitFor } from "../helpers/wait.ts";
 
-/** An element of a result of Prometheus. */
-interface Sample {
-  metric: Record<string, string>;
-  value: [time: number, value: string];
+/** The page's entries for `prometheus.yml`. */
+export const CONFIG = consumersGuide.block("job_name: datasensor");
+
+/** Where the entries name the board. */
+export const TARGETS = 'static_configs:\n      - targets: ["BOARD:5000"]';
+
+/** The page's commands that install and check it. */
+const COMMANDS = consumersGuide.block("apt install prometheus\n") +
+  consumersGuide.block("promtool check config");
+
+/** Returns lines of the page as they fit into the job. */
+export function indent(lines: string): string {
+  return lines.trim().replaceAll("\n", "\n    ");
 }
 
-/** An element of a result over a time. */
-interface Series {
-  values: Sample["value"][];
-}
-
-/** Runs the page's commands that install what Prometheus needs, but packages. */
-async function install(folder: Folder): Promise<void> {
-  const commands = fill(consumersGuide.block("sudo apt install prometheus"), {
-    "sudo apt install": "echo",
-    "sudo cp": "cp",
-    "sudo tee": "tee",
-    " src/board": ` ${Deno.cwd()}/src/board`,
-    "/etc/prometheus": folder.path,
-  });
-  await runCommands(folder, commands);
-}
-
-/** Prometheus with the example. */
+/** Prometheus in a folder instead of `/etc/prometheus`. */
 export class Prometheus extends Process {
   #origin = "";
 
-  /**
-   * Starts it for the boards that are listed in a folder.
-   *
-   * @param collectd The port of collectd.
-   * @param exporter The port of blackbox_exporter.
-   * @param interval How often it scrapes.
-   * @param evaluation How often it evaluates the rules.
-   * @param rules What replaces placeholders in its rules.
-   */
+  /** Follows the page, and starts it with short intervals and changed rules. */
   static async start(
-    folder: Folder,
-    collectd: number,
-    exporter: number,
-    {
-      interval = "500ms",
-      evaluation = "500ms",
-      rules = { "for: 30s": "for: 0s" } as Values,
-    } = {},
+    config: string,
+    { rules = {} as Values, files = {} as Values } = {},
   ): Promise<Prometheus> {
-    const path = await copyExample(folder, "prometheus.yml", {
-      ":5000": "", // the list has their ports
-      "127.0.0.1:9103": `127.0.0.1:${collectd}`,
-      "127.0.0.1:9115": `127.0.0.1:${exporter}`,
+    const folder = await Folder.create();
+    const { path } = folder;
+    const file = `${path}/prometheus.yml`;
+    const intervals = "{ scrape_interval: 500ms, evaluation_interval: 500ms }";
+    await Deno.writeTextFile(file, `global: ${intervals}\n${config}`);
+    for (const [name, text] of Object.entries(files)) {
+      await Deno.writeTextFile(`${path}/${name}`, text);
+    }
+    const commands = fill(COMMANDS, {
+      "sudo apt install": "command -v",
+      "sudo cp": "cp",
+      "sudo nano": "test -w",
+      "sudo systemctl restart": "command -v",
+      "/etc/prometheus": path,
     });
-    await install(folder);
-    const file = `${folder.path}/datasensor_rules.yml`;
-    await Deno.writeTextFile(file, fill(await Deno.readTextFile(file), rules));
-    const global =
-      `global: {scrape_interval: ${interval}, evaluation_interval: ${evaluation}}\n`;
-    const example = await Deno.readTextFile(path);
-    await Deno.writeTextFile(path, global + example);
-    const prometheus = new Prometheus(folder, path);
+    const { code, stdout, stderr } = await output("sh", ["-ec", commands]);
+    assertEquals(code, 0, stdout + stderr);
+    const rulesFile = `${path}/datasensor_rules.yml`;
+    const changed = fill(await Deno.readTextFile(rulesFile), rules);
+    await Deno.writeTextFile(rulesFile, changed);
+    const prometheus = new Prometheus("prometheus", [
+      `--config.file=${file}`,
+      `--storage.tsdb.path=${path}/data`,
+      "--web.listen-address=127.0.0.1:0",
+    ], { owned: [folder] });
     return await prometheus.untilReady(async () => {
       const listening = /"Listening on" address=(\S+)/;
       const [, address] = await prometheus.waitForMatch(listening);
@@ -74,49 +65,31 @@ export class Prometheus extends Process {
     });
   }
 
-  private constructor(folder: Folder, path: string) {
-    super("prometheus", [
-      `--config.file=${path}`,
-      `--storage.tsdb.path=${folder.path}/data`,
-      "--web.listen-address=127.0.0.1:0",
-    ]);
+  /** Fetches from it. */
+  async fetch(path: string): Promise<Response> {
+    return await get(this.#origin + path);
   }
 
-  /** Evaluates an expression. */
-  async evaluate(query: string): Promise<Sample[]> {
-    return await this.#query(query);
-  }
-
-  /** Returns the samples of the last minute of the only series of a selector. */
-  async lastMinute(
-    selector: string,
-  ): Promise<{ time: number; value: number }[]> {
-    const series: Series[] = await this.#query(`${selector}[1m]`);
-    const samples = series.flatMap(({ values }) => values);
-    return samples.map(([time, value]) => ({ time, value: Number(value) }));
-  }
-
-  // deno-lint-ignore no-explicit-any -- each kind of query has its own type
-  async #query(query: string): Promise<any> {
-    const parameters = new URLSearchParams({ query });
-    const response = await get(`${this.#origin}/api/v1/query?${parameters}`);
-    const { error, data } = await response.json();
-    if (error) throw new Error(`Prometheus cannot evaluate ${query}: ${error}`);
-    return data.result;
-  }
-
-  /** Waits until an expression has a value, or none if it is undefined. */
-  async waitForValue(
+  /** Waits until the results of an expression are as expected, each as a text. */
+  async waitFor(
     query: string,
-    value: number | undefined,
-    limit?: number,
+    expected: (number | string)[],
+    format = (_labels: Record<string, string>, value: string) => value,
   ): Promise<void> {
-    const read = async () => {
-      const [sample] = await this.evaluate(query);
-      return { value: sample && Number(sample.value[1]) };
+    const path = `/api/v1/query?${new URLSearchParams({ query })}`;
+    const read = async (): Promise<string[]> => {
+      const { error, data } = await (await this.fetch(path)).json();
+      if (error) throw new Error(`${query}: ${error}`);
+      return data.result.map((
+        { metric, value }: {
+          metric: Record<string, string>;
+          value: [number, string];
+        },
+      ) => format(metric, value[1]));
     };
-    const isExpected = (last: { value?: number }) =>
-      Object.is(last.value, value);
-    await waitFor(`${query} to be ${value}`, read, isExpected, { limit });
+    const sort = (values: (number | string)[]) => values.toSorted().join();
+    const what = `${query} to be ${sort(expected) || "nothing"}`;
+    const isExpected = (found: string[]) => sort(found) === sort(expected);
+    await waitFor(what, read, isExpected, { pause: 50 });
   }
 }

@@ -5,8 +5,8 @@ import { skipIf } from "./skip.ts";
 
 /** The Debian packages of the commands that are not named like their package. */
 const PACKAGES: Record<string, string> = {
+  "amtool": "prometheus-alertmanager",
   "avahi-browse": "avahi-utils",
-  "collectd": "collectd-core",
   "dbus-daemon": "dbus",
   "depmod": "kmod",
   "dpkg-deb": "dpkg",

@@ -2,7 +2,6 @@
 
 import { assertEquals } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
-import { consumersGuide } from "../helpers/guide.ts";
 import { needs } from "../helpers/needs.ts";
 import { output } from "../helpers/process.ts";
 
@@ -31,21 +30,5 @@ Deno.test(
     const args = ["-ec", script, units.path];
     const { code, stdout, stderr } = await output("sh", args);
     assertEquals([code, stderr], [0, ""], stdout);
-  },
-);
-
-Deno.test(
-  "systemd accepts the drop-in that limits the memory of what reads boards",
-  needs({ commands: ["systemd-analyze"] }),
-  async () => {
-    using units = await Folder.create();
-    const unit = `${units.path}/collectd.service`;
-    await Deno.mkdir(`${unit}.d`);
-    await Deno.writeTextFile(unit, "[Service]\nExecStart=/bin/true\n");
-    const dropIn = consumersGuide.block("MemoryMax=");
-    await Deno.writeTextFile(`${unit}.d/override.conf`, dropIn);
-    const args = ["verify", "--man=no", unit];
-    const { code, stderr } = await output("systemd-analyze", args);
-    assertEquals([code, stderr], [0, ""]);
   },
 );
