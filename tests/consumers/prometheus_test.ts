@@ -243,8 +243,8 @@ Deno.test(
       "src/board/examples/datasensor_rules.yml",
     );
     const tests = {
-      rule_files: [rules],
-      evaluation_interval: "1s",
+      "rule_files": [rules],
+      "evaluation_interval": "1s",
       tests: [{
         interval: "10s",
         input_series: SERIES.map(([series, values]) => ({ series, values })),
