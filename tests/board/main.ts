@@ -20,8 +20,8 @@ const USAGE = "Usage: deno task test:board [SUBJECT | RELEASE]...";
 const BOARDS = 4 * navigator.hardwareConcurrency;
 
 /** Shows why a step has failed, unless that fails too. */
-const SHOW_JOURNAL =
-  "sudo journalctl --sync; journalctl -q -n 30 --no-hostname";
+const SHOW_JOURNAL = `sudo journalctl --sync
+journalctl -u 'datasensor*' -q --no-hostname | grep -v ' HTTP/1.1" ' | tail -n 30`;
 
 /** A page that is followed on a release of Debian. */
 interface Session {

@@ -112,16 +112,21 @@ function show({ code, text }: Output): string[] {
 }
 
 /**
- * Sorts the header fields of a response. Without those that Deno 2.7 adds to what it
- * could compress, and Deno 2.9 does not.
+ * Sorts the header fields of a response; `...` then stands for the other ones. Without
+ * those that Deno 2.7 adds to what it could compress, and Deno 2.9 does not.
  */
 function sortFields(lines: string[]): string[] {
   if (!lines[0]?.startsWith("HTTP/")) return lines;
   const end = lines.includes("") ? lines.indexOf("") : lines.length;
-  const fields = lines.slice(1, end)
+  const written = lines.slice(1, end);
+  const fields = written
     .map((field) => field.replace(/^(vary: )Accept-Encoding(, )?/, "$1"))
-    .filter((field) => field !== "vary: ");
-  return [lines[0], ...fields.sort(), ...lines.slice(end)];
+    .filter((field) => field !== "vary: " && field !== ANYTHING)
+    .sort();
+  const sorted = written.includes(ANYTHING)
+    ? [...fields.flatMap((field) => [ANYTHING, field]), ANYTHING]
+    : fields;
+  return [lines[0], ...sorted, ...lines.slice(end)];
 }
 
 /** Returns the lines that differ from the written ones, if any do. */
