@@ -105,7 +105,7 @@ export async function follow(board: Container, step: Step): Promise<void> {
 
 /** Returns the lines that a command has printed, as a page writes them. */
 function show({ code, text }: Output): string[] {
-  const lines = text.replaceAll("\r", "").trimEnd().split("\n");
+  const lines = text.trimEnd().split("\n").map((line) => line.trimEnd());
   if (text === "") lines.pop();
   if (code !== 0) lines.push(`[${code}]`);
   return sortFields(lines);
