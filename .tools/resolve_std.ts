@@ -43,14 +43,13 @@ async function resolve(): Promise<string[]> {
   if (await cached) return [];
   const { success } = await runDeno("run", "--cached-only", ...SUBSTITUTES);
   if (success) return SUBSTITUTES;
-  console.error("Looking for the @std packages on jsr.io");
   if (await isReachable(Deno.env.get("JSR_URL") || "https://jsr.io")) {
+    console.error("The first start downloads packages from jsr.io");
     await runDeno("cache"); // errors are left to the command that needs the packages
     return [];
   }
   console.error(
-    `jsr.io cannot be reached: using substitutes for @std from npm and .tools/std
-Once it can be reached, \`deno cache ${PACKAGES}\` replaces them`,
+    "jsr.io cannot be reached: the packages come from npm instead. There is nothing to do",
   );
   // --reload replaces files that are damaged
   const download = await runDeno("cache", "--reload", ...SUBSTITUTES);
