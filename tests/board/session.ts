@@ -49,7 +49,7 @@ const ANYTHING = "...";
 
 /** What stands for text that differs each time. */
 const MASKS: Record<string, string> = {
-  "...": ".*",
+  "...": "[^\n]*",
   NUMBER: String.raw`-?\d+(?:\.\d+)?`,
   TIME: String
     .raw`(?:\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT|\d\d/\w{3}/\d{4} [\d:]{8}|\d{4}-\d\d-\d\dT[\d:]{8}Z)`,
@@ -136,7 +136,7 @@ export function compare(
 ): string | undefined {
   const written = sortFields(answer);
   const patterns = written.map((line) =>
-    line === ANYTHING ? "(?:.*\n)*?" : `${toPattern(line)}\n`
+    line === ANYTHING ? "(?:[^\n]*\n)*?" : `${toPattern(line)}\n`
   );
   const text = shown.map((line) => `${line}\n`).join("");
   if (RegExp(`^${patterns.join("")}$`).test(text)) return;
