@@ -36,10 +36,10 @@ Deno.test(
   "the program prints what the README shows, and answers its curl command and at each address",
   OWN_NETWORK,
   async () => {
-    const [, command] = readme.match(/`(curl http:.*?)`/);
-    const [, , ...shown] = readme.block("Task start ").trimEnd().split("\n");
+    const command = readme.block("$ curl").match(/curl http:.*/)![0];
+    const [, ...shown] = readme.block("-q start").trimEnd().split("\n");
     await using program = await startInOwnNetwork();
-    const curl = ["sh", "-c", command!];
+    const curl = ["sh", "-c", command];
     const { stdout } = await outputInNetworkOf(program, ...curl);
     assertEquals(stdout, '"Sensor data"');
     await program.waitForLines(1);
