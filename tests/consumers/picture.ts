@@ -1,13 +1,18 @@
-// Five minutes of readings on the page with graphs. As a program, it draws README's
-// picture.
+// The page with graphs, after five minutes of readings and one without. As a program, it
+// draws README's picture.
 //
 // Usage: deno run $(deno task -q _test_flags) tests/consumers/picture.ts FILE
 
 import { renderGraph } from "./chromium.ts";
 
-/** Readings of a room that is being heated, 2 s after each was taken. */
+/** Readings of a room that is being heated, until the sensor dies. */
 const FETCH = `{
   const count = Math.round(performance.now() / 2000);
+  const silence = 2 * (count - 150);
+  if (silence > 15) {
+    const detail = "The last reading is " + silence + ".1 s old: the limit is 15 s";
+    return Response.json({ detail }, { status: 503 });
+  }
   const warmth = 1 - Math.exp(-count / 60);
   const ripple = Math.sin(count / 3) + Math.sin(count * 1.7);
   const round = (value) => Math.round(value * 10) / 10;
@@ -29,5 +34,5 @@ export async function renderHistory(...flags: string[]): Promise<string> {
 
 if (import.meta.main) {
   const [file] = Deno.args;
-  await renderHistory(`--screenshot=${file}`, "--window-size=720,480");
+  await renderHistory(`--screenshot=${file}`, "--window-size=720,520");
 }
