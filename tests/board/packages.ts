@@ -13,7 +13,7 @@ const TOOLS = ["DENO_COMPILER", "DENORT_AARCH64", "DENORT_X86_64"];
 
 /**
  * Makes a later version of a package: its executable is the same one, which takes
- * seconds. Both get the names of the guide, whatever this machine's processor is.
+ * seconds. Adds the executable. All get the names of the guide, whatever this machine's processor is.
  */
 const MAKE_LATER = `
 package=$1
@@ -21,6 +21,7 @@ mkdir -p "$2"
 cd "$2"
 cp "$package" datasensor_arm64.deb
 dpkg-deb -R datasensor_arm64.deb later
+cp later/usr/bin/datasensor datasensor-aarch64
 sed -i 's/^Version: .*/Version: 99.0.0/' later/DEBIAN/control
 echo '# A new comment' >>later/etc/default/datasensor
 dpkg-deb -Zgzip -z1 --root-owner-group --build later datasensor_99.0.0_arm64.deb

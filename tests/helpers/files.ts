@@ -60,3 +60,17 @@ export class Folder implements Disposable {
     this.remove();
   }
 }
+
+/** Returns the files in a folder, and in the folders in it, whose names end with a text. */
+export async function listFiles(
+  folder: string,
+  end: string,
+): Promise<string[]> {
+  const files: string[] = [];
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    const path = `${folder}/${name}`;
+    if (isDirectory) files.push(...await listFiles(path, end));
+    else if (name.endsWith(end)) files.push(path);
+  }
+  return files.sort();
+}
