@@ -144,7 +144,10 @@ if (import.meta.main) {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     Deno.addSignalListener(signal, () => interruption.abort());
   }
-  const failed = await runAll(sessions);
+  const failed = await runAll(sessions).catch((error) => {
+    if (!interruption.signal.aborted) console.error(error.message);
+    return sessions;
+  });
   if (interruption.signal.aborted) Deno.exit(130);
   const titles = failed.map(({ subject, release }) => `${subject} ${release}`);
   console.log(

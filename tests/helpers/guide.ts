@@ -1,6 +1,4 @@
-// The guides and the README, for tests that follow or check them. In tests/board, look
-// texts up where a module is loaded: tests/packages/guide_test.ts loads them all, and fails
-// at once when one looks for what is no longer there.
+// The guides and the README, for tests that follow or check them.
 
 class MarkdownFile {
   readonly text: string;
