@@ -2,7 +2,7 @@
 // answered as it says.
 
 import { assert, assertEquals } from "@std/assert";
-import { guide, readme } from "../helpers/guide.ts";
+import { readme } from "../helpers/guide.ts";
 import { exchange } from "../helpers/network.ts";
 import { preload, Program } from "../helpers/program.ts";
 
@@ -125,10 +125,7 @@ for (const { row, requests, host, args = [], input = "" } of EXAMPLES) {
   });
 }
 
-Deno.test("the program ignores an invalid Host header where the guide says so", async () => {
-  guide.match(
-    /unless\s+its\s+target\s+is\s+a\s+full\s+URL\s+of\s+another\s+host\s+than\s+`localhost`/,
-  );
+Deno.test("the program ignores an invalid Host header if the target is a full URL of another host", async () => {
   await using program = await Program.start();
   const request = "GET http://other/datasensor";
   assertEquals((await send(program, request, INVALID_HOST)).status, "200");
