@@ -5,11 +5,12 @@ export const CACHE = `${
   Deno.env.get("XDG_CACHE_HOME") || `${Deno.env.get("HOME")}/.cache`
 }/datasensor-board`;
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+/** A run takes minutes, and each change of the sources makes packages of 200 MB. */
+const UNUSED_MS = 60 * 60 * 1000;
 
 /**
  * Returns the path of a folder, and makes it if it is missing. If another run makes it,
- * waits for that. Removes those of the same name that were not used for a day.
+ * waits for that. Removes those of the same name that were not used for an hour.
  *
  * @param name What it is.
  * @param key What it is made of: another key makes another folder.
@@ -43,12 +44,12 @@ export async function keep(
   return path;
 }
 
-/** Removes the folders that were not used for a day, and one that is unfinished. */
+/** Removes the folders that were not used for an hour, and one that is unfinished. */
 async function removeUnused(prefix: string): Promise<void> {
   for await (const { name } of Deno.readDir(CACHE)) {
     if (!name.startsWith(prefix)) continue;
     const { mtime } = await Deno.stat(`${CACHE}/${name}`);
-    const isUsed = Date.now() - mtime!.getTime() < DAY_MS;
+    const isUsed = Date.now() - mtime!.getTime() < UNUSED_MS;
     if (isUsed && !name.endsWith("-unfinished")) continue;
     await Deno.remove(`${CACHE}/${name}`, { recursive: true });
   }

@@ -17,7 +17,7 @@ import { type Check, follow, parseChecks } from "./session.ts";
 const USAGE = "Usage: deno task test:board [SUBJECT | RELEASE]...";
 
 /** How many boards run at once: they wait more than they compute. */
-const BOARDS = 4 * navigator.hardwareConcurrency;
+const BOARDS = 6 * navigator.hardwareConcurrency;
 
 /** Shows why a step has failed, unless that fails too. */
 const SHOW_JOURNAL = `sudo journalctl --sync
@@ -73,7 +73,12 @@ Releases: ${all.releases.join(", ")}`);
     return { subject, checks: parseChecks(page) };
   });
   const releases = named(all.releases) as Release[];
-  return (await Promise.all(pages)).flatMap((page) =>
+  // The longest pages first: none of them should run alone at the end
+  const length = ({ checks }: Pick<Session, "checks">) =>
+    checks.flatMap(({ steps }) => steps).length;
+  const sorted = (await Promise.all(pages))
+    .sort((one, other) => length(other) - length(one));
+  return sorted.flatMap((page) =>
     releases.map((release) => ({ ...page, release }))
   );
 }
