@@ -7,7 +7,23 @@ import { needs, notLinux } from "../helpers/needs.ts";
 import { exchange, LAST_GET, receive, send } from "../helpers/network.ts";
 import { Program } from "../helpers/program.ts";
 import { waitFor } from "../helpers/wait.ts";
-import { createRandom, type Random, SEED } from "../helpers/random.ts";
+
+/** The seed of all random values. Set DATASENSOR_SEED to repeat a run. */
+const SEED = Number(Deno.env.get("DATASENSOR_SEED") ?? Date.now() % 1e9);
+
+/** Returns random numbers from 0 up to 1. */
+type Random = () => number;
+
+/** Creates a generator of random numbers (mulberry32). */
+function createRandom(seed: number): Random {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
 
 const REQUESTS = 20_000;
 const VALID_REQUESTS = REQUESTS / 5; // one after every fifth hostile one
