@@ -17,7 +17,7 @@ board=10.0.2.15 pc=10.0.2.2
 make_image() {
   local root=$1 release=$2
   local packages=curl,dbus,iproute2,jq,openssh-server,procps,python3,sudo,systemd,systemd-sysv,tzdata,udev
-  trap 'kill $! || true; rm -rf "$root"; exit 1' ERR INT TERM
+  trap 'kill $! 2>/dev/null; wait $!; rm -rf "$root"; exit 1' ERR INT TERM
   # Without an ID of the machine, systemd would take each boot for the first one
   mmdebstrap --quiet --mode=root --variant=minbase --include=$packages \
     --skip=cleanup/reproducible/machine-id "$release" "$root" </dev/null &

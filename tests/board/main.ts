@@ -120,11 +120,14 @@ To follow it alone: deno task test:board ${title}
 async function runAll(sessions: Session[]): Promise<Session[]> {
   const releases = [...new Set(sessions.map(({ release }) => release))];
   console.log("Making the packages and, if they are missing, the images");
-  const [packages, ...images] = await Promise.all([
+  const made = await Promise.allSettled([
     makePackages(),
     ...releases.map(makeImage),
   ]);
-
+  const [packages, ...images] = made.map((it) => {
+    if (it.status === "rejected") throw it.reason; // once all have ended
+    return it.value;
+  }) as [string, ...string[]];
   const failed: Session[] = [];
   const rest = sessions.values(); // which the workers share
   const work = async () => {
