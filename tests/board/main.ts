@@ -34,8 +34,15 @@ interface Session {
 function findMissing(): string | undefined {
   if (Deno.build.os !== "linux") return "use Linux";
   if (Deno.uid() !== 0) return "be root, who can start containers";
-  const commands = ["dpkg-deb", "ip", "mmdebstrap", "ssh", "systemd-nspawn"];
-  return missingCommand(...commands);
+  return missingCommand(
+    "curl",
+    "dpkg-deb",
+    "ip",
+    "mmdebstrap",
+    "ssh",
+    "systemd-nspawn",
+    "wget",
+  );
 }
 
 /** Returns the subjects of the pages beside this file. */
