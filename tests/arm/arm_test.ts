@@ -12,7 +12,11 @@ import { missingCommand, needs } from "../helpers/needs.ts";
 import { output } from "../helpers/process.ts";
 import { getDenoFlags } from "../helpers/program.ts";
 
-const EMULATED = { DATASENSOR_EMULATED: "true" };
+/** Under qemu, tests compute more than they wait: no more at once than processors. */
+const EMULATED = {
+  DATASENSOR_EMULATED: "true",
+  DENO_JOBS: `${navigator.hardwareConcurrency}`,
+};
 const project = await Folder.ofProject();
 globalThis.addEventListener("unload", () => project.remove());
 const LIBRARIES = `${project.path}/libraries`;
