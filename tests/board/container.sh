@@ -8,18 +8,20 @@
 # FOLDER, in namespaces of its own and in memory, prints the id of a process in these
 # namespaces, and runs until its standard input ends. Then nothing is left. In these
 # namespaces, FOLDER has
-#   root  the board's files
-#   pc    the folder of a PC in the board's network. Its "card" is the board's root: a
-#         board starts again when it has ended, but not while there is a file "off"
+#   root     the board's files
+#   console  what its boot has printed
+#   pc       the folder of a PC in the board's network. Its "card" is the board's root: a
+#            board starts again when it has ended, but not while there is a file "off"
 set -euo pipefail
 board=10.0.2.15 pc=10.0.2.2
 
 make_image() {
   local root=$1 release=$2
   local packages=curl,dbus,iproute2,jq,openssh-server,procps,python3,sudo,systemd,systemd-sysv,tzdata,udev
-  trap 'kill $! 2>/dev/null; wait $!; rm -rf "$root"; exit 1' ERR INT TERM
+  trap 'kill -KILL $! 2>/dev/null; wait $!; rm -rf "$root"; exit 1' ERR INT TERM
   # Without an ID of the machine, systemd would take each boot for the first one
-  mmdebstrap --quiet --mode=root --variant=minbase --include=$packages \
+  unshare --mount --pid --mount-proc --fork --kill-child \
+    mmdebstrap --quiet --mode=root --variant=minbase --include=$packages \
     --skip=cleanup/reproducible/machine-id "$release" "$root" </dev/null &
   wait $!
   rm -f "$root/etc/resolv.conf" # its network has no name server
@@ -72,7 +74,7 @@ boot() {
   ip link set lo up
   give_access "$folder"
   echo "$pid"
-  keep_running "$folder" </dev/null >&2 &
+  keep_running "$folder" </dev/null >"$folder/console" 2>&1 &
   cat >/dev/null
   kill -KILL -1 # all other processes in these namespaces
 }

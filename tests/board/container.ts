@@ -42,6 +42,7 @@ export interface Output {
 /** A running board, and the PC. */
 export class Container implements AsyncDisposable {
   readonly #process: Deno.ChildProcess;
+  readonly #input: WritableStreamDefaultWriter<Uint8Array>;
   /** Leads into its namespaces. */
   #enter: string[] = [];
 
@@ -52,7 +53,14 @@ export class Container implements AsyncDisposable {
       stdout: "piped",
       stderr: "null",
     }).spawn();
+    this.#input = this.#process.stdin.getWriter();
+    interruption.signal.addEventListener("abort", this.#end);
   }
+
+  /** Ends it, and all commands that run in it. */
+  #end = async (): Promise<void> => {
+    await this.#input.close().catch(() => {}); // it has ended
+  };
 
   /** Boots a board from an image, and links a folder as `dist` on the PC. */
   static async boot(image: string, dist: string): Promise<Container> {
@@ -62,12 +70,13 @@ export class Container implements AsyncDisposable {
     await container.#waitForNamespaces();
     await container.type("pc", `ln -s '${dist}' dist`);
     const end = performance.now() + BOOT_TIMEOUT_MS;
-    const isUp = "systemctl is-system-running --wait";
-    let state: Output;
-    do {
-      state = await container.type("board", isUp);
-      if (performance.now() > end) throw new Error("The board does not boot");
-    } while (!/running|degraded/.test(state.text));
+    const look = () =>
+      container.type("board", "systemctl is-system-running --wait");
+    while (!/running|degraded/.test((await look()).text)) {
+      if (performance.now() < end) continue;
+      const { text } = await container.type("pc", "tail -n 20 ../console");
+      throw new Error(`The board does not boot:\n${text}`);
+    }
     stack.move(); // the caller disposes of it
     return container;
   }
@@ -88,28 +97,28 @@ export class Container implements AsyncDisposable {
     command: string,
     limit = BOOT_TIMEOUT_MS,
   ): Promise<Output> {
+    interruption.signal.throwIfAborted();
     const script = `cd ${FOLDER}/pc; exec 2>&1; ${
       prompt === "pc" ? 'eval "$0"' : 'ssh BOARD "exec 2>&1; $0"'
     }`;
-    const args = [...this.#enter, "bash", "-c", script, command];
-    const time = AbortSignal.timeout(limit);
-    const signal = AbortSignal.any([time, interruption.signal]);
-    const { code, stdout, stderr } = await run(args, signal);
-    const late = time.aborted ? `It was ended after ${limit / 1000} s\n` : "";
-    return { code, text: stdout + stderr + late };
+    const bash = ["bash", "-c", script, command];
+    const args = [...this.#enter, "timeout", `${limit / 1000}`, ...bash];
+    const { code, stdout, stderr } = await run(args);
+    return { code, text: stdout + stderr };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#process.stdin.close(); // which ends it
+    interruption.signal.removeEventListener("abort", this.#end);
+    await this.#end();
     await this.#process.status;
     await this.#process.stdout.cancel();
   }
 }
 
-/** Runs a command until it ends, or a signal ends it. */
+/** Runs a command until it ends, or a signal does that. */
 async function run(
   [command, ...args]: string[],
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   const { code, stdout, stderr } = await new Deno.Command(command!, {
     args,

@@ -141,7 +141,12 @@ async function runAll(sessions: Session[]): Promise<Session[]> {
     for (const session of rest) {
       if (interruption.signal.aborted) return;
       const image = images[releases.indexOf(session.release)]!;
-      const isWell = await run(session, image, packages);
+      const isWell = await run(session, image, packages).catch((error) => {
+        if (interruption.signal.aborted) return false;
+        const { subject, release } = session;
+        console.log(`FAILED ${subject} ${release}: ${error.message}\n`);
+        return false;
+      });
       if (!isWell) failed.push(session);
     }
   };
