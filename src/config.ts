@@ -7,7 +7,7 @@ export interface Config {
   readonly hostname: string;
   /** The TCP port to listen on; 0 picks a free one. */
   readonly port: number;
-  /** The text to serve, if not the placeholder. */
+  /** The text to serve. Undefined for the placeholder: --stdin excludes a given text. */
   readonly message?: string;
   /** Whether to serve the last line of standard input instead of a text. */
   readonly stdin: boolean;

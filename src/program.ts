@@ -9,7 +9,7 @@ import { createResponses } from "./http/responses.ts";
 import { createLogger, withPriority } from "./log/logger.ts";
 import { parseCommand, VERSION } from "./process/command_line.ts";
 import { stopSignal, uncaughtErrorSignal } from "./process/signals.ts";
-import { followInput, warnOfLines } from "./sensor/input.ts";
+import { followInput, warnOfIgnoredInput } from "./sensor/input.ts";
 import { LastReading, type Sensor } from "./sensor/last_reading.ts";
 import { Descriptors } from "./server/descriptors.ts";
 import { ListenError } from "./server/listener.ts";
@@ -33,7 +33,10 @@ type Dependencies = typeof DEPENDENCIES;
 /** Standard output or standard error. */
 type Stream = typeof Deno.stdout | typeof Deno.stderr;
 
-/** Runs a command. Returns 0 (clean stop), 1 (failure) or 2 (a retry cannot help). */
+/**
+ * Runs a command. Returns 0 (clean stop), 1 (failure) or 2 (invalid usage or, with
+ * `--journal`, an address at which the service can never listen).
+ */
 export async function runProgram(
   args: string[],
   dependencies = DEPENDENCIES,
@@ -71,7 +74,8 @@ async function serve(
 ): Promise<void> {
   const { stdin, stdout, noColor } = dependencies;
   const hasColor = stdout.isTerminal() && !noColor;
-  const style = config.journal ? "journal" : hasColor ? "color" : "plain";
+  const consoleStyle = hasColor ? "color" : "plain";
+  const style = config.journal ? "journal" : consoleStyle;
   const level = config.debug ? "DEBUG" : "INFO";
   const sink = (bytes: Uint8Array) => stdout.write(bytes);
   const { logger, flush } = createLogger(sink, level, style);
@@ -113,7 +117,7 @@ function createSensor(
   stop: AbortSignal,
 ): Sensor {
   if (!config.stdin) {
-    warnOfLines(stdin, logger);
+    warnOfIgnoredInput(stdin, logger);
     const reading = { json: JSON.stringify(config.message ?? PLACEHOLDER) };
     return () => reading;
   }

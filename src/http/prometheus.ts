@@ -49,7 +49,7 @@ datasensor_reading_timestamp_seconds ${time / 1000}
 `;
 }
 
-/** Parses a reading. Without `--json`, each is a string, even if it is a number. */
+/** Parses a reading. A string that is a number counts: without `--json`, all are strings. */
 function parseReading(json: string): unknown {
   const value = JSON.parse(json);
   return typeof value === "string" ? Number(value.trim() || NaN) : value;

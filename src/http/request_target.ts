@@ -31,14 +31,14 @@ function unambiguousTarget(url: string): string | undefined {
  * the headers when they are read, which takes 2 µs.
  */
 function validateTarget({ url, headers }: Request): string | undefined {
-  const [, authority = "", target = ""] =
+  const [, urlHost = "", target = ""] =
     url.match(/^[^:]+:\/\/([^/?#]*)(.*)$/s) ?? [];
-  const host = headers.get("host") ?? authority;
+  const host = headers.get("host") ?? urlHost;
   // If the target is a path, Deno has put the Host field before it (RFC 9112, section 3.3).
   // If it is a full URL, the Host field does not count (section 3.2.2)
   const comesFromHost = beginsWithHost(url, host) ||
-    /^localhost(:|$)/.test(authority); // Deno's substitute
-  if (!AUTHORITY.test(comesFromHost ? host : authority)) return undefined;
+    /^localhost(:|$)/.test(urlHost); // Deno's substitute
+  if (!AUTHORITY.test(comesFromHost ? host : urlHost)) return undefined;
   // Without a path, as in CONNECT, the target is the root
   return target.startsWith("/") ? target : `/${target}`;
 }

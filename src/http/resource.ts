@@ -4,7 +4,7 @@ import type { Handler } from "./handler.ts";
 import { isScrape } from "./prometheus.ts";
 import type { Responses } from "./responses.ts";
 
-const BAD_HOST = "The Host header field is invalid";
+const BAD_HOST = "The host of the request is invalid";
 const NOT_FOUND = `The only resource is ${RESOURCE_PATH}`;
 const READ_ONLY = "The resource is read-only: use GET, HEAD or OPTIONS";
 

@@ -4,7 +4,7 @@ const SIGNAL_DEBOUNCE_MS = 500; // deno task repeats the Ctrl+C of the terminal
 
 /**
  * Returns an AbortSignal for SIGINT, SIGTERM and, on a terminal, SIGHUP. After the
- * debounce time, another SIGINT or SIGTERM kills the process.
+ * debounce time, another SIGINT or SIGTERM kills the process: nothing listens any more.
  */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();

@@ -51,13 +51,13 @@ export async function followInput(
  * Warns once if anything arrives, since it is ignored. A terminal is not read, which would
  * stop a job in the background. The input stays open: closing a pipe would kill its writer.
  */
-export async function warnOfLines(
+export async function warnOfIgnoredInput(
   input: Input & Pick<typeof Deno.stdin, "isTerminal">,
   logger: Logger,
 ): Promise<void> {
   if (input.isTerminal()) return;
   const count = await input.read(new Uint8Array(1)).catch(() => null); // a folder
-  if (count === null) return; // it is empty
+  if (count === null) return; // it is empty, closed or unreadable
   logger.warn("Lines arrive on standard input, but --stdin is not set");
 }
 

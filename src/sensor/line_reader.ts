@@ -10,9 +10,8 @@ export const MAX_LINE_BYTES = 64 * 1024; // without the end of the line
 const TOO_LONG = `Dropping lines longer than ${MAX_LINE_BYTES} bytes`;
 const UNFINISHED = "Dropping lines without a line feed";
 const PAUSED = "Dropping lines that pause before they end";
-// Shorter than RestartSec= of datasensor-sensor.service: a sensor that is started again
-// must not complete the line within which it died. Not 1000, since a pause may begin
-// during a rest, before the read
+// Shorter than RestartSec= of datasensor-sensor.service, 2 s, also if the pause begins during
+// a rest: a sensor that is started again must not complete the line within which it died
 const MAX_PAUSE_MS = 900;
 const WORK_MS = 2; // how long lines are processed before a rest
 const REST_MS = 5; // this rest, and the shortest after a read: requests get a turn

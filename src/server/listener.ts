@@ -50,14 +50,14 @@ const CAUSES: Record<string, Cause> = {
 /** An address and a port. */
 type Address = Pick<Deno.NetAddr, "hostname" | "port">;
 
-/** The service cannot listen. The message has the reason and, if known, the remedy. */
+/** The service cannot listen. The message has the problem and, if known, the remedy. */
 export class ListenError extends Error {
   constructor(
     readonly kind: Cause["kind"],
-    readonly reason: string,
+    readonly problem: string,
     readonly remedy?: string,
   ) {
-    super(remedy === undefined ? reason : `${reason}\n${remedy}`);
+    super(remedy === undefined ? problem : `${problem}\n${remedy}`);
   }
 }
 
@@ -115,8 +115,8 @@ export async function keepTrying(
     } catch (error) {
       if (!(error instanceof ListenError && mayRetry(error))) throw error;
       hasFailed = true;
-      const { reason, remedy } = error;
-      warn(remedy === undefined ? reason : `${reason}. ${remedy}`);
+      const { problem, remedy } = error;
+      warn(remedy === undefined ? problem : `${problem}. ${remedy}`);
       await delay(LISTEN_RETRY_MS);
     }
   }
@@ -129,10 +129,10 @@ export async function keepTrying(
  */
 export function holdPort(
   { hostname, port }: Address,
-  { listen }: Runtime,
+  runtime: Runtime,
 ): Disposable | undefined {
   try {
-    return listen({ hostname, port, tcpBacklog: 0 });
+    return runtime.listen({ hostname, port, tcpBacklog: 0 });
   } catch {
     return undefined; // the port is not free, so clients are refused
   }

@@ -1,7 +1,7 @@
 // A few HTTP/2 connections can take all memory: h2 before 0.4.16, as in Deno 2.9.6,
 // keeps every empty DATA frame of a stream (RUSTSEC-2026-0258). With a newer h2, nothing
-// needs this file. What a sensor prints cannot take as much: the reader is slow enough,
-// and --max-old-space-size limits V8.
+// needs this file. What a sensor prints cannot take as much: readLines() reads at most
+// 1 MB/s, and --max-old-space-size limits V8.
 
 import type { Runtime } from "./runtime.ts";
 
@@ -12,7 +12,7 @@ const RELEASE_MS = 500; // until closed connections have freed their memory, if 
 const RELEASE_CHECKS = 10; // more than were ever needed: a board may be slower
 
 const NOT_FREED = `Closing all connections has not freed enough memory
-Start the service with MALLOC_TRIM_THRESHOLD_=131072, unless it was`;
+Start the service with MALLOC_TRIM_THRESHOLD_=131072, if it was started without it`;
 
 /** The process uses too much memory. */
 export class MemoryError extends Error {}

@@ -71,7 +71,7 @@ function isTested(line: string, block: string): boolean {
 }
 
 for (const document of DOCUMENTS) {
-  Deno.test(`each command and setting in ${document} is tested`, async () => {
+  Deno.test(`each command and setting in ${document} is in a session or a test`, async () => {
     const text = await Deno.readTextFile(document);
     const missing: string[] = [];
     for (const match of text.matchAll(/^```(\w+)\n(.*?)^```$/gms)) {
