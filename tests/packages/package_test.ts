@@ -2,7 +2,11 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { HELP } from "../../src/process/command_line.ts";
-import { make, makeFromCommit } from "../helpers/executable.ts";
+import {
+  COMPUTE_LIMIT_MS,
+  make,
+  makeFromCommit,
+} from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
 import { listBrokenLinks, readme } from "../helpers/guide.ts";
 import { missingCommand, needs } from "../helpers/needs.ts";
@@ -30,7 +34,13 @@ if (!reason) {
 /** Runs a shell script in the folder with the package. Throws if it fails. */
 async function run(script: string): Promise<string> {
   const options = { cwd: folder };
-  const { code, stdout, stderr } = await output("sh", ["-ec", script], options);
+  const args = ["-ec", script];
+  const { code, stdout, stderr } = await output(
+    "sh",
+    args,
+    options,
+    COMPUTE_LIMIT_MS,
+  );
   if (code !== 0) throw new Error(`${script}\n${stdout}${stderr}`);
   return stdout;
 }
