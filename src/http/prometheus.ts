@@ -15,6 +15,9 @@ const MAX_DEPTH = 10; // of objects and arrays in each other
 const MAX_KEY_CHARACTERS = 200;
 const MAX_NUMBERS = 1000;
 
+/** A decimal number, such as `21.5`, `-3` or `1e3`, between spaces. */
+const DECIMAL = /^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?\s*$/i;
+
 /**
  * Whether a request asks for Prometheus's text format. Only scrapers name it, or
  * OpenMetrics, and all of them read it: weights do not count (RFC 9110, section 12.5.1).
@@ -52,7 +55,9 @@ datasensor_reading_timestamp_seconds ${time / 1000}
 /** Parses a reading. A string that is a number counts: without `--json`, all are strings. */
 function parseReading(json: string): unknown {
   const value = JSON.parse(json);
-  return typeof value === "string" ? Number(value.trim() || NaN) : value;
+  return typeof value === "string" && DECIMAL.test(value)
+    ? Number(value)
+    : value;
 }
 
 /** Adds the numbers in a value, booleans as 0 and 1. */

@@ -83,12 +83,13 @@ export const FLAGS: readonly Flag[] = [
   {
     names: ["--stdin"],
     help:
-      "serve the last line of standard input as a JSON string, and its numbers to Prometheus",
+      "serve the last line of standard input as a JSON string, and to Prometheus if it is a number",
     parse: () => ({ stdin: true }),
   },
   {
     names: ["--json"],
-    help: "with --stdin: each line is JSON, served unchanged",
+    help:
+      "with --stdin: each line is JSON, served unchanged, and its numbers to Prometheus",
     parse: () => ({ json: true }),
   },
   {

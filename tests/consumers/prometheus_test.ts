@@ -59,7 +59,12 @@ Deno.test(
     const boards = { room, attic, radio };
     const hosts = Object.values(boards).map(({ host }) => `"${host}"`);
     const config = fill(CONFIG, { '"BOARD:5000"': `${hosts}` });
-    const rules = { "for: 30s": "for: 0s", "3 * 3600": "5", "10m": "3s" };
+    const rules = {
+      "for: 30s": "for: 0s",
+      "3 * 3600": "5",
+      "for: 5m": "for: 0s",
+      "[1h]": "[5s]",
+    };
     await using prometheus = await Prometheus.start(config, { rules });
     const waitForReadings = (labels: string, values: number[]) =>
       prometheus.waitFor(`datasensor_reading{${labels}}`, values);
@@ -191,20 +196,20 @@ const ALERTS: [
   [129, "NoReading"],
   [130, "NoReading", { instance: "a" }, "a has no current reading"],
   [200, "NoReading"],
-  [729, "NumberMissing"],
+  [999, "NumberMissing"],
   [
-    730,
+    1000,
     "NumberMissing",
     { instance: "c", key: "b.t" },
     "c no longer sends b.t",
   ],
   [
-    1299,
+    4289,
     "NumberMissing",
     { instance: "c", key: "b.t" },
     "c no longer sends b.t",
   ],
-  [1300, "NumberMissing"],
+  [4291, "NumberMissing"],
   [10890, "OldReading"],
   [
     10891,
@@ -231,11 +236,14 @@ const SERIES: [series: string, values: string][] = [
     'datasensor_reading{job="datasensor", instance="c", key="b.t"}',
     "7x69 stale",
   ],
-  ['datasensor_reading{job="datasensor", instance="a", key="t"}', "7x9 stale"],
+  [
+    'datasensor_reading{job="datasensor", instance="a", key="t"}',
+    "7x9 _x10 7x1200",
+  ],
 ];
 
 Deno.test(
-  "datasensor_rules.yml alerts after 30 s, for this job only",
+  "datasensor_rules.yml alerts in time, for this job only",
   needs({ commands: ["promtool"] }),
   async () => {
     using folder = await Folder.create();

@@ -96,11 +96,11 @@ function measure(call: () => void): number {
   return Math.min(...times);
 }
 
-Deno.test("isScrape() takes microseconds for any Accept field", () => {
+Deno.test("isScrape() takes no time for any Accept field", () => {
   for (const part of SLOW) {
     const request = createRequest(`text/plain;${part.repeat(48_000)}`);
     const time = measure(() => isScrape(request));
-    assert(time < 0.1, `${time} ms for ${part}`);
+    assert(time < 5, `${time} ms for ${part}`); // a thousand times what it takes
   }
 });
 
@@ -129,6 +129,7 @@ const READINGS: [json: string, ...samples: string[]][] = [
   ['""'],
   ['" "'],
   ['"Infinity"'],
+  ['"0x1F"'],
   ['"21.5 °C"'],
   ['"[1]"'],
   [
@@ -226,6 +227,6 @@ for (const [what, json] of HOSTILE) {
     const { length } = formatMetrics(json, 0);
     assert(length < 300_000, `${length} characters`);
     const time = measure(() => formatMetrics(json, 0));
-    assert(time < 50, `${time} ms`);
+    assert(time < 1000, `${time} ms`); // a hundred times what it takes
   });
 }

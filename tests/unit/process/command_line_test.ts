@@ -132,8 +132,9 @@ Deno.test("HELP has a row for each flag, and fits in 80 columns", () => {
   const rows = `
   --message TEXT       serve this text (default "Sensor data"), not with --stdin
   --stdin              serve the last line of standard input as a JSON string,
-                       and its numbers to Prometheus
-  --json               with --stdin: each line is JSON, served unchanged
+                       and to Prometheus if it is a number
+  --json               with --stdin: each line is JSON, served unchanged, and
+                       its numbers to Prometheus
   --max-age SECONDS    with --stdin: answer 503 once the last reading is older
                        than this (default: no limit)
 `;
