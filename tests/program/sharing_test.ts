@@ -73,5 +73,6 @@ Deno.test(`the program answers new clients while ${HOLDERS} hold idle connection
   isOver = true;
   await program.stop(); // which closes the connections
   await Promise.all(holders);
-  assert(answered >= NEW_CLIENTS * 0.6, `only ${answered} are answered`);
+  // All, on a machine that does nothing else; a fifth, if the server only listens again
+  assert(answered >= NEW_CLIENTS * 0.4, `only ${answered} are answered`);
 });
