@@ -132,6 +132,12 @@ sed -i 's/now as .now/($line | fromjson | .clock) as $now/' /usr/lib/datasensor/
       .map((line) => Object.keys(JSON.parse(line)).join(", "));
     const kept = CLOCK.flatMap(([, , kept]) => kept ?? []);
     assertEquals(printed, kept, stderr);
+    assertEquals(stderr.match(/(?<=latest drops ).*(?=")/g), [
+      "a 1: its last reading came at 2026-07-01T12:00:00Z",
+      "b: its last reading came at 2026-07-01T12:59:59Z",
+      "c: its last reading came at 2026-07-01T13:00:00Z",
+      "d: its last reading came at 2026-08-01T00:00:00Z",
+    ]);
   },
 );
 
