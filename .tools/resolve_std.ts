@@ -82,7 +82,9 @@ async function isReachable(registry: string): Promise<boolean> {
 /** Runs or caches the module that imports the packages. */
 async function runDeno(subcommand: "cache" | "run", ...flags: string[]) {
   const args = [subcommand, "--quiet", ...flags, PACKAGES];
-  const command = new Deno.Command(Deno.execPath(), { args });
+  // Without a backtrace, standard error is the reason
+  const env = { RUST_BACKTRACE: "0" };
+  const command = new Deno.Command(Deno.execPath(), { args, env });
   const { success, stderr } = await command.output();
   return { success, stderr: new TextDecoder().decode(stderr) };
 }
