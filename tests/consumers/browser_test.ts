@@ -9,7 +9,7 @@ const NEEDED = needs({ commands: ["chromium"] });
 
 Deno.test("Chromium shows the data in quotes", NEEDED, async () => {
   await using program = await Program.start();
-  const document = await render(program.url, 1);
+  const document = await render(program.url, 1, "<body></body>");
   assertMatch(document, />"Sensor data"<\/pre>/);
 });
 
@@ -42,7 +42,8 @@ for (
       () => new Response(createPage(program.url), { headers }),
     );
     const url = `http://127.0.0.1:${site.addr.port}/`;
-    assertMatch(await render(url, 1), RegExp(`<p>${shown}</p>`));
+    const document = await render(url, 1, "<p></p>");
+    assertMatch(document, RegExp(`<p>${shown}</p>`));
     await program.waitForLines(1); // even a blocked page sends its request
   });
 }

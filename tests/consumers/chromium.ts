@@ -3,16 +3,32 @@
 import { fill } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
 import { output } from "../helpers/process.ts";
+import { waitFor } from "../helpers/wait.ts";
 
 /**
  * Opens a page, and returns its document as it is after some seconds.
  *
+ * @param pending What is in the document until the page has its first answer. The page is
+ * then opened again, since its time may be over while the body of a response arrives.
  * @param flags More flags of Chromium, such as `--screenshot=FILE`.
  */
-export async function render(
+export function render(
   url: string,
   seconds: number,
+  pending: string,
   ...flags: string[]
+): Promise<string> {
+  return waitFor(
+    `${url} without "${pending}"`,
+    () => open(url, seconds, flags),
+    (document) => !document.includes(pending),
+  );
+}
+
+async function open(
+  url: string,
+  seconds: number,
+  flags: string[],
 ): Promise<string> {
   using folder = await Folder.create();
   const { code, stdout, stderr } = await output("chromium", [
@@ -50,5 +66,6 @@ export async function renderGraph(
     '<script type="module">': `${replaced}<script type="module">`,
   };
   await Deno.writeTextFile(file, fetch ? fill(page, changes) : page);
-  return await render(`file://${file}?${query}`, seconds, ...flags);
+  const pending = "<p>Type a board";
+  return await render(`file://${file}?${query}`, seconds, pending, ...flags);
 }
