@@ -91,7 +91,8 @@ Deno.test(
     assertEquals([...new Set(broker.messages)], messages);
     const stale = `curl: \\(22\\) .* error: 503\n${nothing(host)}`;
     const down = `curl: \\(7\\) Failed to connect .*\n${nothing(host)}`;
-    assertMatch(loop.stderr, RegExp(`^${stale}${down}$`));
+    const again = `${host}: published again\n`;
+    assertMatch(loop.stderr, RegExp(`^${stale}${again}${down}$`));
   },
 );
 

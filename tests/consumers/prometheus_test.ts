@@ -63,6 +63,7 @@ Deno.test(
       "for: 30s": "for: 0s",
       "3 * 3600": "5",
       "for: 5m": "for: 0s",
+      'max_over_time(up{job=~"datasensor.*"}[2m])': 'up{job="datasensor"}',
       "[1h]": "[5s]",
     };
     await using prometheus = await Prometheus.start(config, { rules });
@@ -200,13 +201,13 @@ const ALERTS: [
   [
     1000,
     "NumberMissing",
-    { instance: "c", key: "b.t" },
+    { job: "datasensor-nginx", instance: "c", key: "b.t" },
     "c no longer sends b.t",
   ],
   [
     4289,
     "NumberMissing",
-    { instance: "c", key: "b.t" },
+    { job: "datasensor-nginx", instance: "c", key: "b.t" },
     "c no longer sends b.t",
   ],
   [4291, "NumberMissing"],
@@ -221,19 +222,22 @@ const ALERTS: [
 
 /**
  * The board a has no reading from 100 to 200 s, the last reading of b came at 60 s, and c
- * loses a number at 700 s. Another job always fails.
+ * loses a number at 700 s, and some scrapes. Another job always fails.
  */
 const SERIES: [series: string, values: string][] = [
   ['up{job="datasensor", instance="a"}', "1x9 0x9 1x1200"],
-  ['up{job="datasensor", instance="c"}', "1x1200"],
+  ['up{job="datasensor-nginx", instance="c"}', "1x14 0 ".repeat(75)],
   ['up{job="node", instance="a"}', "0x1200"],
   [
     'datasensor_reading_timestamp_seconds{job="datasensor", instance="b"}',
     "60x1200",
   ],
-  ['datasensor_reading{job="datasensor", instance="c", key="a.t"}', "7x1200"],
   [
-    'datasensor_reading{job="datasensor", instance="c", key="b.t"}',
+    'datasensor_reading{job="datasensor-nginx", instance="c", key="a.t"}',
+    "7x1200",
+  ],
+  [
+    'datasensor_reading{job="datasensor-nginx", instance="c", key="b.t"}',
     "7x69 stale",
   ],
   [

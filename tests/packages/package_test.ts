@@ -121,7 +121,7 @@ Deno.test(
     assertEquals(flags, HELP.match(/(?<=^ {2})-.*?(?= {2,})/gm));
     const files = page.match(/(?<=^\.I )\/(etc|usr)\/.*/gm)!;
     await run(`ls ${files.map((file) => `tree${file}`).join(" ")}`);
-    const example = readme.block("thermal_zone0");
+    const example = readme.block("/proc/loadavg");
     assert(
       page.includes(example.replace("deno task start", "datasensor")),
       page,

@@ -1,6 +1,7 @@
 // What runs the sensor in its unit: settings in, lines and a status out.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { Folder } from "../helpers/files.ts";
 import { needs } from "../helpers/needs.ts";
 import { output, Process } from "../helpers/process.ts";
 import { waitFor } from "../helpers/wait.ts";
@@ -21,7 +22,7 @@ const ENDS: [settings: { SENSOR: string; FLAGS?: string; SILENCE?: string }, sta
   [{ SENSOR: "echo 1" }, 1, /^<4>The sensor ended with status 0\. .* repeat it: SENSOR=while/m],
   [{ SENSOR: "echo 1; exit 3" }, 3, /^<4>The sensor ended with status 3$/m],
   [{ SENSOR: "kill -KILL $$" }, 137, /^<4>The sensor ended with status 137$/m],
-  [{ SENSOR: "/home/script" }, 126, /Permission denied\n<4>The sensor is not executable.*chmod \+x/],
+  [{ SENSOR: "/home/script" }, 126, /Permission denied\n<4>The sensor is not executable.*chmod 755/],
   [{ SENSOR: "no_such_command" }, 127, /not found\n<4>The sensor was not found/],
   [{ SENSOR: "/usr/local/bin/windows" }, 127, /^<4>".*windows" has the line ends of Windows/m],
   [{ SENSOR: "/usr/local/bin/python" }, 127, /^<4>".*python" names an interpreter that is not there, "\/usr\/bin\/no-python"/m],
@@ -100,6 +101,19 @@ for (const [filters, isAlone] of [[IN_UNIT, false], [ALONE, true]] as const) {
     );
   }
 }
+
+Deno.test("on a German board, awk prints a decimal point", async () => {
+  using place = await Folder.create();
+  const define =
+    "localedef --no-archive -i de_DE -f UTF-8 ./de_DE.UTF-8 && echo 1 >line";
+  await output("sh", ["-c", define], { cwd: place.path });
+  using unit = await SensorUnit.create();
+  const half = `awk '{ print $1 / 2 }' ${place.path}/line`;
+  const settings = { FLAGS: READ, LOCPATH: place.path };
+  await using sensor = unit.start(half, settings);
+  await sensor.waitForEnd();
+  assertEquals(sensor.stdout, "0.5\n");
+});
 
 /** Sensors that print no line, or no more. */
 const SILENT: [what: string, sensor: string, printed: string][] = [

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Publishes the reading of a board to an MQTT broker every 5 s, as BOARD/datasensor. Skips
 # errors, stale readings, redirects, empty bodies and those of 64 KiB or more, and says so
-# once. datasensor-mqtt@.service starts it at boot.
+# once, and when that ends. datasensor-mqtt@.service starts it at boot.
 #
 # Usage: mosquitto.sh BROKER BOARD
 
@@ -15,6 +15,7 @@ while :; do
   } | head -c 65536)
   case $reading in
     ?*END)
+      [ "$show" ] || echo "$board: published again" >&2
       show=S
       # Without a limit, a broker that does not answer would get an old reading
       timeout 5 mosquitto_pub -h "$broker" -t "$board/datasensor" -m "${reading%END}"
