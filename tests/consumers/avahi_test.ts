@@ -24,6 +24,7 @@ printf '[server]\\nhost-name=board\\n' |
 until [ -e /run/avahi-daemon/socket ]; do sleep 0.1; done
 eval "$0"
 "$@" >/dev/null &
+until curl -fso /dev/null http://127.0.0.1:5000/datasensor; do sleep 0.1; done
 `;
 
 /** Tells whether .local names can be resolved. */
@@ -35,7 +36,7 @@ function missingMulticastNames(): string | undefined {
 Deno.test(
   "avahi.service announces the board, and the guide's commands find and read it",
   needs({
-    commands: ["avahi-daemon", "avahi-browse", "dbus-daemon", "ip"],
+    commands: ["avahi-daemon", "avahi-browse", "curl", "dbus-daemon", "ip"],
     missing: [missingMulticastNames(), missingNamespaces()],
   }),
   async () => {
