@@ -12,13 +12,11 @@ import {
 } from "../helpers/network.ts";
 import { preload, Program } from "../helpers/program.ts";
 
-const RUNTIME = import.meta.resolve("../../src/server/runtime.ts");
-
-/** Makes the server wait for running requests forever, instead of up to 1.8 s. */
+/** Makes the program wait forever for requests and its console, not 1.8 s and 0.9 s. */
 const WAITING_FOREVER = {
-  flags: [preload(`import { RUNTIME } from "${RUNTIME}";
-    const { delay } = RUNTIME;
-    RUNTIME.delay = (ms) => ms < 500 ? delay(ms) : new Promise(() => {});`)],
+  flags: [preload(`const timeout = AbortSignal.timeout.bind(AbortSignal);
+    const never = new AbortController().signal;
+    AbortSignal.timeout = (ms) => ms < 500 ? timeout(ms) : never;`)],
 };
 
 Deno.test("the program does not wait for clients without a request", async () => {
@@ -40,7 +38,7 @@ async function fillConsole(program: Program): Promise<number> {
 }
 
 Deno.test("the program writes every line to a slow console before it stops", async () => {
-  await using program = await Program.start();
+  await using program = await Program.start([], WAITING_FOREVER);
   const count = await fillConsole(program);
   program.kill("SIGTERM");
   await waitUntilClosed(program.port);
