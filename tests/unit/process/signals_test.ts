@@ -43,7 +43,7 @@ for (const first of ["SIGTERM", "SIGINT"] as const) {
     const { signal } = await child.repeatUntilEnd(() => child.kill(second));
     const duration = performance.now() - begin;
     assertEquals(signal, second);
-    assert(450 < duration && duration < 5000, `It took ${duration} ms`);
+    assert(450 < duration, `It took ${duration} ms`);
     assertEquals(child.stdout, "ready\nrunning\nrunning\nstop\n");
   });
 }
