@@ -98,6 +98,7 @@ ControlPath $folder/ssh
 ControlPersist yes
 ConnectTimeout 5
 ServerAliveInterval 1
+ServerAliveCountMax 10
 END
   { cat /etc/hosts; echo "$board BOARD"; } >"$folder/hosts"
   mount --bind "$folder/ssh_config" /etc/ssh/ssh_config

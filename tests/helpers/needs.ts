@@ -75,12 +75,22 @@ export const notEmulated = Deno.env.has("DATASENSOR_EMULATED")
   ? "run it without qemu, which takes hundreds of megabytes more"
   : undefined;
 
+/** Whether tests can change the program, as they cannot change an executable. */
+export const notSource = Deno.env.has("DATASENSOR_EXECUTABLE")
+  ? "run it with the source, whose limits of time it changes"
+  : undefined;
+
 export function missingAddress(hostname: string, port = 0): string | undefined {
   try {
     Deno.listen({ hostname, port }).close();
   } catch (error) {
     return `let a program listen on ${hostname}, port ${port}: ${error}`;
   }
+}
+
+/** Tells whether a German locale can be made. */
+export function missingGermanLocale(): string | undefined {
+  if (!isFile("/usr/share/i18n/locales/de_DE")) return "install locales";
 }
 
 /** Tells whether namespaces can be created, as root. */

@@ -10,6 +10,8 @@ import {
   receive,
   waitUntilClosed,
 } from "../helpers/network.ts";
+import { notSource } from "../helpers/needs.ts";
+import { skipIf } from "../helpers/skip.ts";
 import { preload, Program } from "../helpers/program.ts";
 
 /** Makes the program wait forever for requests and its console, not 1.8 s and 0.9 s. */
@@ -37,15 +39,19 @@ async function fillConsole(program: Program): Promise<number> {
   return count;
 }
 
-Deno.test("the program writes every line to a slow console before it stops", async () => {
-  await using program = await Program.start([], WAITING_FOREVER);
-  const count = await fillConsole(program);
-  program.kill("SIGTERM");
-  await waitUntilClosed(program.port);
-  program.resumeReading(5);
-  assertEquals((await program.waitForEnd()).code, 0);
-  assertEquals(program.lines.length, count);
-});
+Deno.test(
+  "the program writes every line to a slow console before it stops",
+  skipIf(notSource),
+  async () => {
+    await using program = await Program.start([], WAITING_FOREVER);
+    const count = await fillConsole(program);
+    program.kill("SIGTERM");
+    await waitUntilClosed(program.port);
+    program.resumeReading(5);
+    assertEquals((await program.waitForEnd()).code, 0);
+    assertEquals(program.lines.length, count);
+  },
+);
 
 Deno.test("the program stops although a request never ends, and nobody reads its console", async () => {
   await using program = await Program.start();
@@ -55,21 +61,27 @@ Deno.test("the program stops although a request never ends, and nobody reads its
   assertEquals((await program.stop()).code, 0);
 });
 
-Deno.test("the program sends whole responses to clients that read them after SIGTERM", async () => {
-  // JSON escapes each character as \u0001, which makes a response larger than
-  // the sockets' buffers, so that one is still being sent after SIGTERM
-  const message = "\x01".repeat(120_000);
-  const args = ["--message", message];
-  await using program = await Program.start(args, WAITING_FOREVER);
-  using connection = await open(program.port, GET.repeat(10));
-  await program.waitForLines(1);
-  program.kill("SIGTERM");
-  await waitUntilClosed(program.port);
-  const [, ...responses] = (await receive(connection)).split("HTTP/1.1 200 OK");
-  assertNotEquals(responses, []);
-  for (const response of responses) {
-    assertEquals(response.split("\r\n\r\n")[1]?.length, 6 * 120_000 + 2);
-  }
-  assertEquals((await program.waitForEnd()).code, 0);
-  assert(program.lines.length >= responses.length, "A line is missing");
-});
+Deno.test(
+  "the program sends whole responses to clients that read them after SIGTERM",
+  skipIf(notSource),
+  async () => {
+    // JSON escapes each character as \u0001, which makes a response larger than
+    // the sockets' buffers, so that one is still being sent after SIGTERM
+    const message = "\x01".repeat(120_000);
+    const args = ["--message", message];
+    await using program = await Program.start(args, WAITING_FOREVER);
+    using connection = await open(program.port, GET.repeat(10));
+    await program.waitForLines(1);
+    program.kill("SIGTERM");
+    await waitUntilClosed(program.port);
+    const [, ...responses] = (await receive(connection)).split(
+      "HTTP/1.1 200 OK",
+    );
+    assertNotEquals(responses, []);
+    for (const response of responses) {
+      assertEquals(response.split("\r\n\r\n")[1]?.length, 6 * 120_000 + 2);
+    }
+    assertEquals((await program.waitForEnd()).code, 0);
+    assert(program.lines.length >= responses.length, "A line is missing");
+  },
+);
