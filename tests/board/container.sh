@@ -92,7 +92,7 @@ IdentityFile $folder/key
 StrictHostKeyChecking no
 UserKnownHostsFile /dev/null
 LogLevel FATAL
-# A shared connection is many times faster; one to a board that is off soon ends
+# A shared connection is many times faster; one to a board that is off ends after 10 s
 ControlMaster auto
 ControlPath $folder/ssh
 ControlPersist yes

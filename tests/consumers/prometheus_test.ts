@@ -223,11 +223,13 @@ const ALERTS: [
 
 /**
  * The board a has no reading from 100 to 200 s, the last reading of b came at 60 s, and c
- * loses a number at 700 s, and some scrapes. Another job always fails.
+ * loses a number at 700 s, and some scrapes. d is off from 300 s on. Another job always fails.
  */
 const SERIES: [series: string, values: string][] = [
   ['up{job="datasensor", instance="a"}', "1x9 0x9 1x1200"],
   ['up{job="datasensor-nginx", instance="c"}', "1x14 0 ".repeat(75)],
+  ['up{job="datasensor", instance="d"}', "1x29 0x1200"],
+  ['datasensor_reading{job="datasensor", instance="d"}', "7x29 stale"],
   ['up{job="node", instance="a"}', "0x1200"],
   [
     'datasensor_reading_timestamp_seconds{job="datasensor", instance="b"}',

@@ -75,9 +75,9 @@ export const notEmulated = Deno.env.has("DATASENSOR_EMULATED")
   ? "run it without qemu, which takes hundreds of megabytes more"
   : undefined;
 
-/** Whether tests can change the program, as they cannot change an executable. */
+/** Whether the source is tested, whose time limits a test can change. */
 export const notSource = Deno.env.has("DATASENSOR_EXECUTABLE")
-  ? "run it with the source, whose limits of time it changes"
+  ? "run it with the source, whose time limits it changes"
   : undefined;
 
 export function missingAddress(hostname: string, port = 0): string | undefined {

@@ -107,12 +107,12 @@ Deno.test(
   needs({ missing: [missingGermanLocale()] }),
   async () => {
     using place = await Folder.create();
-    const define =
-      "localedef --no-archive -i de_DE -f UTF-8 ./de_DE.UTF-8 && echo 1 >line";
-    await output("sh", ["-c", define], { cwd: place.path });
+    const define = "--no-archive -i de_DE -f UTF-8 ./de_DE.UTF-8".split(" ");
+    const { code } = await output("localedef", define, { cwd: place.path });
+    assertEquals(code, 0);
     using unit = await SensorUnit.create();
-    const half = `awk '{ print $1 / 2 }' ${place.path}/line`;
     const settings = { FLAGS: READ, LOCPATH: place.path };
+    const half = "echo 1 | awk '{ print $1 / 2 }'";
     await using sensor = unit.start(half, settings);
     await sensor.waitForEnd();
     assertEquals(sensor.stdout, "0.5\n");

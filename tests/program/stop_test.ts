@@ -11,8 +11,8 @@ import {
   waitUntilClosed,
 } from "../helpers/network.ts";
 import { notSource } from "../helpers/needs.ts";
-import { skipIf } from "../helpers/skip.ts";
 import { preload, Program } from "../helpers/program.ts";
+import { skipIf } from "../helpers/skip.ts";
 
 /** Makes the program wait forever for requests and its console, not 1.8 s and 0.9 s. */
 const WAITING_FOREVER = {
