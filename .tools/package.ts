@@ -14,15 +14,26 @@ import { listIgnored, readVersion } from "./version.ts";
 
 const DOCUMENTS = "usr/share/doc/datasensor";
 
+/** The files of src/readers that a board can use: its operator installs some of them. */
+const EXAMPLES = [
+  "README.md",
+  "avahi.service",
+  "datasensor-mqtt@.service",
+  "datasensor_rules.yml",
+  "graph.html",
+  "mosquitto.sh",
+  "nginx.conf",
+];
+
 /** Where the files of the package come from, by their place on the board. */
-const FILES = {
+const FILES: Record<string, string> = {
   "": "src/board/package",
   [`${DOCUMENTS}/README.md`]: "README.md",
   [`${DOCUMENTS}/guide.md`]: "src/board/README.md",
-  // An operator installs the examples that are needed
-  [`${DOCUMENTS}/examples`]: "src/board/examples",
-  [`${DOCUMENTS}/examples/README.md`]: "src/board/examples/README.md",
 };
+for (const name of EXAMPLES) {
+  FILES[`${DOCUMENTS}/examples/${name}`] = `src/readers/${name}`;
+}
 
 /** Debian's name of each processor. */
 const ARCHITECTURES = new Map([["aarch64", "arm64"], ["x86_64", "amd64"]]);
@@ -71,7 +82,9 @@ async function stage(
 ): Promise<number> {
   const tree = `${folder}/tree`;
   await copy("README.md", `${folder}/README.md`);
-  await copy("src/board", `${folder}/src/board`);
+  for (const room of ["board", "readers"]) {
+    await copy(`src/${room}`, `${folder}/src/${room}`);
+  }
   for (const file of await listIgnored("src/board")) {
     await Deno.remove(`${folder}/${file}`);
   }

@@ -35,7 +35,7 @@ class MarkdownFile {
 }
 
 export const guide = new MarkdownFile("src/board/README.md");
-export const consumersGuide = new MarkdownFile("src/board/examples/README.md");
+export const readersPage = new MarkdownFile("src/readers/README.md");
 export const readme = new MarkdownFile("README.md");
 
 /** Returns the links of a Markdown file that lead to no file, or to no section of one. */

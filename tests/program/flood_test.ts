@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { GET, HALF_BODY, HALF_HEADER, open } from "../helpers/network.ts";
-import { OPEN_FILES, WITH_OPEN_FILES } from "../helpers/limits.ts";
+import { OPEN_FILES, WITH_OPEN_FILES } from "../helpers/open_files.ts";
 import { Program } from "../helpers/program.ts";
 import { waitFor } from "../helpers/wait.ts";
 

@@ -11,7 +11,7 @@ import {
 import { needs, notLinux } from "../helpers/needs.ts";
 import { residentMemory } from "../helpers/resources.ts";
 import { Program } from "../helpers/program.ts";
-import { WITH_OPEN_FILES } from "../helpers/limits.ts";
+import { WITH_OPEN_FILES } from "../helpers/open_files.ts";
 import { delay } from "../helpers/wait.ts";
 
 const OMIT = undefined;

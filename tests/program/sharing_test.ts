@@ -3,7 +3,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { exchange, GET, open, receive, send } from "../helpers/network.ts";
-import { OPEN_FILES, WITH_OPEN_FILES } from "../helpers/limits.ts";
+import { OPEN_FILES, WITH_OPEN_FILES } from "../helpers/open_files.ts";
 import { Program } from "../helpers/program.ts";
 import { delay } from "../helpers/wait.ts";
 

@@ -9,7 +9,7 @@ import { parseChecks } from "../board/session.ts";
 const DOCUMENTS = [
   "README.md",
   "src/board/README.md",
-  "src/board/examples/README.md",
+  "src/readers/README.md",
 ];
 
 /** What nothing here can show, and why. */
@@ -23,7 +23,7 @@ const UNTESTED: [part: string, reason: string][] = [
   ["scp BOARD:/etc/nginx", "in the test, nginx and its client share a folder"],
   ["datasensor-mqtt", "a test starts the script that the unit runs"],
   ["install curl mosquitto-clients", "the same"],
-  ["src/board/examples/mosquitto.sh", "the same"],
+  ["src/readers/mosquitto.sh", "the same"],
 ];
 
 /** The commands that are typed in sessions. */
@@ -81,7 +81,7 @@ for (const document of DOCUMENTS) {
       missing.push(...lines.filter((line) => !isTested(line, block)));
     }
     const remedy =
-      "Type these lines in a session of tests/board, or name them in UNTESTED of tests/packages/documents_test.ts, with the reason";
+      "Type these lines in a session of tests/board, or name them in UNTESTED of tests/pages/documents_test.ts, with the reason";
     assertEquals(missing, [], remedy);
   });
 }

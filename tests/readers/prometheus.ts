@@ -3,20 +3,20 @@
 import { assertEquals } from "@std/assert";
 import { fill, type Values } from "./examples.ts";
 import { Folder } from "../helpers/files.ts";
-import { consumersGuide } from "../helpers/guide.ts";
+import { readersPage } from "../helpers/guide.ts";
 import { get } from "../helpers/network.ts";
 import { output, Process } from "../helpers/process.ts";
 import { waitFor } from "../helpers/wait.ts";
 
 /** The page's entries for `prometheus.yml`. */
-export const CONFIG = consumersGuide.block("job_name: datasensor");
+export const CONFIG = readersPage.block("job_name: datasensor");
 
 /** Where the entries name the board. */
 export const TARGETS = 'static_configs:\n      - targets: ["BOARD:5000"]';
 
 /** The page's commands that install and check it. */
-const COMMANDS = consumersGuide.block("apt install prometheus\n") +
-  consumersGuide.block("promtool check config");
+const COMMANDS = readersPage.block("apt install prometheus\n") +
+  readersPage.block("promtool check config");
 
 /** Returns lines of the page as they fit into the job. */
 export function indent(lines: string): string {

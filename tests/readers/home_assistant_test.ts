@@ -4,7 +4,7 @@
 import { assertEquals } from "@std/assert";
 import { fill, type Values } from "./examples.ts";
 import { KEYS } from "./radio.ts";
-import { consumersGuide } from "../helpers/guide.ts";
+import { readersPage } from "../helpers/guide.ts";
 import { missingPythonModule, needs } from "../helpers/needs.ts";
 import { output } from "../helpers/process.ts";
 
@@ -39,10 +39,10 @@ async function evaluate(
   return JSON.parse(stdout || stderr);
 }
 
-const NUMBER = consumersGuide.block('"{{ value_json is number }}"');
-const OBJECT = consumersGuide.block("value_json.t }}");
-const MQTT = consumersGuide.block("expire_after");
-const RADIO = consumersGuide.block("value_json.get(").trim();
+const NUMBER = readersPage.block('"{{ value_json is number }}"');
+const OBJECT = readersPage.block("value_json.t }}");
+const MQTT = readersPage.block("expire_after");
+const RADIO = readersPage.block("value_json.get(").trim();
 
 /** What the service answers without a reading; an empty body if it is down. */
 const NONE = ['{"status":503,"detail":"The sensor has sent no reading"}', ""];
@@ -93,7 +93,7 @@ Deno.test(
   "the lines for Home Assistant behind nginx fit after resource",
   NEEDED,
   async () => {
-    const credentials = consumersGuide.block("verify_ssl").trim();
+    const credentials = readersPage.block("verify_ssl").trim();
     const indented = credentials.replace(/^/gm, "    ");
     const lines = NUMBER.replace(/^ *resource: .*$/m, `$&\n${indented}`);
     const [, { resource, username, password, verify_ssl }] = await evaluate(

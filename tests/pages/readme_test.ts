@@ -11,9 +11,9 @@ import {
 } from "../../src/server/memory.ts";
 import { OLDEST_DENO } from "../helpers/executable.ts";
 import {
-  consumersGuide,
   guide,
   listBrokenLinks,
+  readersPage,
   readme,
 } from "../helpers/guide.ts";
 import { get } from "../helpers/network.ts";
@@ -33,7 +33,7 @@ Deno.test("the README and the guide show the same settings of a sensor", () => {
 const PAGES = [
   "README.md",
   "src/board/README.md",
-  "src/board/examples/README.md",
+  "src/readers/README.md",
   ".github/CONTRIBUTING.md",
   ".github/SECURITY.md",
 ];
@@ -91,7 +91,7 @@ const SENSORS: [
     "<<<'0.42 0.40'", // in bash
     "0.42",
   ],
-  [consumersGuide.block("date +%S"), "date +%S", "echo 07", '"07"'],
+  [readersPage.block("date +%S"), "date +%S", "echo 07", '"07"'],
   // cut holds its lines back, unless it is told not to
   [
     readme.block("stdbuf"),

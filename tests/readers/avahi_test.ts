@@ -2,7 +2,7 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { fill } from "./examples.ts";
-import { consumersGuide } from "../helpers/guide.ts";
+import { readersPage } from "../helpers/guide.ts";
 import { missingNamespaces, needs } from "../helpers/needs.ts";
 import { Process } from "../helpers/process.ts";
 import { programCommand } from "../helpers/program.ts";
@@ -40,12 +40,12 @@ Deno.test(
     missing: [missingMulticastNames(), missingNamespaces()],
   }),
   async () => {
-    const commands = fill(consumersGuide.block("avahi-browse"), {
+    const commands = fill(readersPage.block("avahi-browse"), {
       "BOARD.local": "board.local",
     });
-    const install = fill(consumersGuide.block("avahi.service"), {
+    const install = fill(readersPage.block("avahi.service"), {
       "sudo ": "",
-      "/usr/share/doc/datasensor/examples": "src/board/examples",
+      "/usr/share/doc/datasensor/examples": "src/readers",
     });
     const script = `${START_BOARD}
 until list=$(avahi-browse -rt _http._tcp) &&

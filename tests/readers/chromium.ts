@@ -60,7 +60,7 @@ export async function renderGraph(
   const query = new URLSearchParams({ board });
   using folder = await Folder.create();
   const file = `${folder.path}/graph.html`;
-  const page = await Deno.readTextFile("src/board/examples/graph.html");
+  const page = await Deno.readTextFile("src/readers/graph.html");
   const replaced = `<script>window.fetch = async () => ${fetch}</script>`;
   const changes = {
     '<script type="module">': `${replaced}<script type="module">`,

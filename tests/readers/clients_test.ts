@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { fill } from "./examples.ts";
-import { consumersGuide } from "../helpers/guide.ts";
+import { readersPage } from "../helpers/guide.ts";
 import { needs } from "../helpers/needs.ts";
 import { output } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
@@ -19,7 +19,7 @@ for (const [client, codes] of Object.entries(CLIENTS)) {
     needs({ commands: [client] }),
     async () => {
       const run = async (host: string) => {
-        const line = consumersGuide.block("wget ").split("\n")
+        const line = readersPage.block("wget ").split("\n")
           .find((it) => it.startsWith(client))!;
         const command = fill(line, { "BOARD:5000": host });
         const { code, stdout } = await output("sh", ["-c", command]);

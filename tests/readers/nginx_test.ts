@@ -4,7 +4,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { fill } from "./examples.ts";
 import { CONFIG, indent, Prometheus } from "./prometheus.ts";
 import { Folder } from "../helpers/files.ts";
-import { consumersGuide } from "../helpers/guide.ts";
+import { readersPage } from "../helpers/guide.ts";
 import { missingAddress, missingCommand, needs } from "../helpers/needs.ts";
 import { ReservedPort } from "../helpers/ports.ts";
 import { get } from "../helpers/network.ts";
@@ -21,8 +21,8 @@ class Nginx extends Process {
     await Deno.chmod(folder.path, 0o755); // nginx reads as www-data
     const isRoot = Deno.uid() === 0;
     const group = " -g www-data";
-    const commands = consumersGuide.block("sudo apt install nginx") +
-      fill(consumersGuide.block("sudo openssl"), {
+    const commands = readersPage.block("sudo apt install nginx") +
+      fill(readersPage.block("sudo openssl"), {
         "passwd -6": `passwd -6 "${PASSWORD}"`, // instead of typing it
         [group]: isRoot ? group : "", // only root may choose the group
         "BOARD": "localhost",
@@ -30,7 +30,7 @@ class Nginx extends Process {
     const script = fill(commands, {
       "sudo apt install": "command -v",
       "sudo ": "",
-      "/usr/share/doc/datasensor/examples": "src/board/examples",
+      "/usr/share/doc/datasensor/examples": "src/readers",
       "/etc/nginx/conf.d": folder.path,
       "/etc/nginx": folder.path,
     });
@@ -86,7 +86,7 @@ http {
 
   /** Runs the page's curl command; returns the body and the status. */
   async curl(password?: string, ...args: string[]): Promise<string> {
-    const line = consumersGuide.line("curl --cacert");
+    const line = readersPage.line("curl --cacert");
     const command = fill(line, {
       "datasensor.crt": this.certificate,
       " -u reader": password ? ` -u "reader:${password}"` : "",
@@ -149,7 +149,7 @@ Deno.test(
     await using program = await Program.start(flags, { hasInput: true });
     await program.write("21.5\n");
     await using nginx = await Nginx.start(program);
-    const lines = fill(consumersGuide.block("scheme: https"), {
+    const lines = fill(readersPage.block("scheme: https"), {
       "PASSWORD": PASSWORD,
       "/etc/prometheus/datasensor.crt": nginx.certificate,
     });

@@ -5,7 +5,7 @@ import { fill } from "./examples.ts";
 import { CONFIG, indent, Prometheus, TARGETS } from "./prometheus.ts";
 import { HEARD, KEYS } from "./radio.ts";
 import { Folder } from "../helpers/files.ts";
-import { consumersGuide } from "../helpers/guide.ts";
+import { readersPage } from "../helpers/guide.ts";
 import { missingAddress, needs } from "../helpers/needs.ts";
 import { output } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
@@ -130,14 +130,14 @@ Deno.test(
     await program.write("21.5\n");
     const numbers = Array.from({ length: 100 }, (_, index) => index + 1);
     const boards = numbers.map((number) => `127.0.0.${number}\n`).join("");
-    const command = fill(consumersGuide.block("/etc/prometheus/boards.yml"), {
+    const command = fill(readersPage.block("/etc/prometheus/boards.yml"), {
       ":5000": `:${program.port}`,
       " boards ": " ",
       "sudo tee /etc/prometheus/boards.yml": "cat",
     });
     const script = `printf %s "$0" | ${command}`;
     const { stdout } = await output("sh", ["-ec", script, boards]);
-    const list = indent(consumersGuide.block("file_sd_configs"));
+    const list = indent(readersPage.block("file_sd_configs"));
     const config = fill(CONFIG, { [TARGETS]: list });
     const files = { "boards.yml": stdout };
     await using prometheus = await Prometheus.start(config, { files });
@@ -179,8 +179,8 @@ Deno.test(
   async () => {
     using folder = await Folder.create();
     const file = `${folder.path}/alertmanager.yml`;
-    await Deno.writeTextFile(file, consumersGuide.block("email_configs"));
-    const check = fill(consumersGuide.line("amtool check-config"), {
+    await Deno.writeTextFile(file, readersPage.block("email_configs"));
+    const check = fill(readersPage.line("amtool check-config"), {
       "/etc/prometheus/alertmanager.yml": file,
     });
     const { code, stderr } = await output("sh", ["-ec", check]);
@@ -255,7 +255,7 @@ Deno.test(
   async () => {
     using folder = await Folder.create();
     const rules = await Deno.realPath(
-      "src/board/examples/datasensor_rules.yml",
+      "src/readers/datasensor_rules.yml",
     );
     const tests = {
       "rule_files": [rules],

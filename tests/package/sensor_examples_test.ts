@@ -4,7 +4,7 @@
 // kernel's, and programs that stand in for others, in; lines out.
 
 import { assertEquals } from "@std/assert";
-import { HEARD, KEYS } from "../consumers/radio.ts";
+import { HEARD, KEYS } from "../readers/radio.ts";
 import { needs } from "../helpers/needs.ts";
 import { waitFor } from "../helpers/wait.ts";
 import {

@@ -19,7 +19,7 @@ const NAME = "datasensor_arm64.deb";
 const clone = await Folder.ofProject();
 globalThis.addEventListener("unload", () => clone.remove());
 await Deno.writeTextFile(`${clone.path}/src/board/package/etc/default/x~`, "");
-await Deno.writeTextFile(`${clone.path}/src/board/examples/x~`, "");
+await Deno.writeTextFile(`${clone.path}/src/readers/x~`, "");
 const folder = `${clone.path}/dist`;
 
 const reason = missingCommand("dpkg-deb", "git") ??
@@ -71,8 +71,9 @@ Deno.test("the package contains these files", NEEDED, async () => {
     "-rw-r--r-- root/root ./usr/share/man/man1/datasensor.1.gz",
     "",
   ]);
-  const examples = await Deno.realPath("src/board/examples");
-  await run(`diff -r -x README.md tree/${DOCUMENTS}/examples ${examples}`);
+  const examples = await Deno.realPath("src/readers");
+  const differ = "diff -r -x README.md -x graph.png";
+  await run(`${differ} tree/${DOCUMENTS}/examples ${examples}`);
 });
 
 Deno.test("the package has the version of the executable", NEEDED, async () => {

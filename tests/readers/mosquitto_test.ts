@@ -9,7 +9,7 @@ import { output, Process } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
 import { waitFor } from "../helpers/wait.ts";
 
-const UNIT = "src/board/examples/datasensor-mqtt@.service";
+const UNIT = "src/readers/datasensor-mqtt@.service";
 const COMMANDS = ["mosquitto", "mosquitto_sub", "mosquitto_pub", "curl"];
 
 /** A broker, and the messages that it passes on. */
@@ -36,7 +36,7 @@ class Broker extends Process {
 class Loop extends Process {
   static async start(broker: Broker, host: string): Promise<Loop> {
     const folder = await Folder.create();
-    const script = await Deno.readTextFile("src/board/examples/mosquitto.sh");
+    const script = await Deno.readTextFile("src/readers/mosquitto.sh");
     const changed = fill(script, {
       ":5000": "",
       '-h "$broker"': `-h "$broker" -p ${broker.port}`,
