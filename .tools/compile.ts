@@ -7,7 +7,8 @@
 import { resolve } from "node:path";
 import project from "../deno.json" with { type: "json" };
 import { copy, finish, type Job, run, runTool } from "./build.ts";
-import { fitsLargePages, readProcessor } from "./elf.ts";
+import { adviseOnCertificates } from "./certificates.ts";
+import { fitsLargePages, readDenoVersion, readProcessor } from "./elf.ts";
 import { readVersion } from "./version.ts";
 
 const deno = Deno.execPath();
@@ -69,6 +70,12 @@ export async function compile(
       `The executable is for ${processor}, not for ${target}: set DENORT_BIN to denort for ${target}`,
     );
   }
+  const denort = readDenoVersion(bytes) ?? Deno.version.deno;
+  if (denort !== Deno.version.deno) {
+    throw new Error(
+      `DENORT_BIN is of Deno ${denort}, and this is Deno ${Deno.version.deno}: set it to denort of the same version`,
+    );
+  }
   if (target === "aarch64" && !fitsLargePages(bytes)) {
     throw new Error(
       `The executable might crash where memory pages are larger than 4 KB, as on a Raspberry Pi 5: use another version of Deno than ${Deno.version.deno}`,
@@ -105,11 +112,8 @@ function explainDownload(error: Error, processor: string): Error {
   const causes = message.matchAll(/^ {4}(?:\d+: )?(\S.*?)\.?$/gm);
   const reason = [...causes].at(-1)?.[1] ?? message;
   const remedies = ["unpack a copy and set DENORT_BIN to its denort"];
-  if (reason.includes("certificate")) {
-    remedies.unshift(
-      "set DENO_TLS_CA_STORE=system to trust the system's certificates",
-    );
-  }
+  const trust = adviseOnCertificates(reason);
+  if (trust) remedies.unshift(trust);
   if (reason.includes("unpack")) {
     remedies.unshift("run `deno clean` to download it again");
   }

@@ -1,5 +1,7 @@
-// Reads executables: for which processor one is, and whether it can run on every ARM
-// kernel, whatever the size of its memory pages.
+// Reads executables: for which processor one is, which Deno runs it, and whether it can
+// run on every ARM kernel, whatever the size of its memory pages.
+
+import { Buffer } from "node:buffer";
 
 /** The largest memory page of a 64-bit ARM processor. */
 const PAGE_BYTES = 64 * 1024;
@@ -32,6 +34,22 @@ export function fitsLargePages(bytes: Uint8Array): boolean {
 export function readProcessor(bytes: Uint8Array): string {
   const machine = viewElf(bytes).getUint16(18, true); // e_machine
   return PROCESSORS[machine] ?? "another processor";
+}
+
+/**
+ * Returns the version of the Deno in an executable, if it is found: among its texts is
+ * Deno's name for itself with its commit, such as `Deno/2.9.6+e518fbd`.
+ */
+export function readDenoVersion(bytes: Uint8Array): string | undefined {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const start = "Deno/";
+  let index = buffer.indexOf(start);
+  while (index >= 0) {
+    const text = buffer.toString("latin1", index, index + 30);
+    const [, version] = text.match(/^Deno\/(\d+\.\d+\.\d+)\+[\da-f]{7}/) ?? [];
+    if (version) return version;
+    index = buffer.indexOf(start, index + 1);
+  }
 }
 
 /** Returns where the parts of an ELF file are, and where they are mapped. */

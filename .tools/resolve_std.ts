@@ -13,6 +13,7 @@
 // sets DENO_NO_UPDATE_CHECK, since Deno would otherwise contact another host if this
 // takes more than half a second.
 
+import { adviseOnCertificates } from "./certificates.ts";
 import { isOlder } from "./oldest_deno.ts";
 
 /** The module that imports the packages. */
@@ -55,8 +56,11 @@ async function resolve(): Promise<string[]> {
   const download = await runDeno("cache", "--reload", ...SUBSTITUTES);
   if (download.success) return SUBSTITUTES;
   const reason = download.stderr.match(/(?<= 0: ).*/)?.[0] ?? download.stderr;
+  const remedy = adviseOnCertificates(reason);
   console.error(
-    `The first start needs jsr.io or npm, to download packages: ${reason}`,
+    `The first start needs jsr.io or npm, to download packages: ${reason}${
+      remedy ? `; ${remedy}` : ""
+    }`,
   );
   // An exit code would not end the task: its shell ignores that of a command in $(…)
   return ["--preload=./.tools/std/unavailable.ts"];

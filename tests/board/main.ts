@@ -4,6 +4,7 @@
 // each release of Debian, side by side.
 
 import { missingCommand } from "../helpers/needs.ts";
+import "../helpers/suppressed_error.ts";
 import {
   Container,
   interruption,
@@ -17,7 +18,12 @@ import { type Check, follow, parseChecks } from "./session.ts";
 const USAGE = "Usage: deno task test:board [SUBJECT | RELEASE]...";
 
 /** How many boards run at once: they wait more than they compute. */
-const BOARDS = 6 * navigator.hardwareConcurrency;
+const BOARDS = Number(Deno.env.get("DATASENSOR_BOARDS")) ||
+  3 * navigator.hardwareConcurrency;
+
+/** How much of the first failure, and how many others, fit on a screen of 30 lines. */
+const CAUSE_LINES = 14;
+const FAILURES = 12;
 
 /** Shows why a step has failed, unless that fails too. */
 const SHOW_JOURNAL = `sudo journalctl --sync
@@ -28,6 +34,14 @@ interface Session {
   readonly subject: string;
   readonly release: Release;
   readonly checks: Check[];
+}
+
+/** A session that differs from its page, or could not be followed. */
+interface Failure {
+  /** Its page, release and section. */
+  readonly title: string;
+  /** The lines that differ, or the error. */
+  readonly cause: string;
 }
 
 /** Returns what is missing, as a sentence that says what to do. */
@@ -90,12 +104,12 @@ Releases: ${all.releases.join(", ")}`);
   );
 }
 
-/** Follows a session in a fresh container. Returns whether all is as it is written. */
+/** Follows a session in a fresh container. Returns what differs from its page, if so. */
 async function run(
   { subject, release, checks }: Session,
   image: string,
   dist: string,
-): Promise<boolean> {
+): Promise<Failure | undefined> {
   const title = `${subject} ${release}`;
   await using board = await Container.boot(image, dist);
   for (const { name, steps } of checks) {
@@ -104,27 +118,27 @@ async function run(
       try {
         await follow(board, step);
       } catch (error) {
-        if (interruption.signal.aborted) return false;
+        if (interruption.signal.aborted) return;
+        const cause = (error as Error).message;
         const { text } = await board.type("board", SHOW_JOURNAL, 30_000);
         console.log(`FAILED ${title}: ${name}
 
-${(error as Error).message}
+${cause}
 
 The end of the board's journal:
 ${text}
 To follow it alone: deno task test:board ${title}
 `);
-        return false;
+        return { title: `${title}: ${name}`, cause };
       }
     }
     const seconds = ((performance.now() - begin) / 1000).toFixed(1);
     console.log(`ok ${title}: ${name} (${seconds} s)`);
   }
-  return true;
 }
 
 /** Follows sessions side by side, and returns those that fail. */
-async function runAll(sessions: Session[]): Promise<Session[]> {
+async function runAll(sessions: Session[]): Promise<Failure[]> {
   const releases = [...new Set(sessions.map(({ release }) => release))];
   console.log("Making the packages and, if they are missing, the images");
   const made = await Promise.allSettled([
@@ -135,23 +149,36 @@ async function runAll(sessions: Session[]): Promise<Session[]> {
     if (it.status === "rejected") throw it.reason; // once all have ended
     return it.value;
   }) as [string, ...string[]];
-  const failed: Session[] = [];
+  const failures: Failure[] = [];
   const rest = sessions.values(); // which the workers share
   const work = async () => {
     for (const session of rest) {
       if (interruption.signal.aborted) return;
       const image = images[releases.indexOf(session.release)]!;
-      const isWell = await run(session, image, packages).catch((error) => {
-        if (interruption.signal.aborted) return false;
-        const { subject, release } = session;
-        console.log(`FAILED ${subject} ${release}: ${error.message}\n`);
-        return false;
+      const failure = await run(session, image, packages).catch((error) => {
+        if (interruption.signal.aborted) return;
+        const title = `${session.subject} ${session.release}`;
+        const cause = Deno.inspect(error);
+        console.log(`FAILED ${title}: ${cause}\n`);
+        return { title, cause };
       });
-      if (!isWell) failed.push(session);
+      if (failure) failures.push(failure);
     }
   };
   await Promise.all(Array.from({ length: BOARDS }, work));
-  return failed;
+  return failures;
+}
+
+/** Repeats what has failed, and why the first did. */
+function report(first: Failure, others: Failure[]): void {
+  const lines = first.cause.split("\n");
+  console.log(`The first failure, ${first.title}:`);
+  console.log(lines.slice(0, CAUSE_LINES).join("\n"));
+  if (lines.length > CAUSE_LINES) console.log("...");
+  if (others.length > 0) console.log("\nAlso failed:");
+  for (const { title } of others.slice(0, FAILURES)) console.log(title);
+  const rest = others.length - FAILURES;
+  if (rest > 0) console.log(`... and ${rest} more, which are named above`);
 }
 
 if (import.meta.main) {
@@ -164,16 +191,14 @@ if (import.meta.main) {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     Deno.addSignalListener(signal, () => interruption.abort());
   }
-  const failed = await runAll(sessions).catch((error) => {
-    if (!interruption.signal.aborted) console.error(error.message);
-    return sessions;
+  const failures = await runAll(sessions).catch((error) => {
+    return [{ title: "before the first session", cause: Deno.inspect(error) }];
   });
   if (interruption.signal.aborted) Deno.exit(130);
-  const titles = failed.map(({ subject, release }) => `${subject} ${release}`);
-  console.log(
-    failed.length > 0
-      ? `Failed: ${titles.join(", ")}`
-      : `All ${sessions.length} sessions are as they are written`,
-  );
-  Deno.exit(failed.length > 0 ? 1 : 0);
+  const [first, ...others] = failures;
+  if (first) {
+    report(first, others);
+    Deno.exit(1);
+  }
+  console.log(`All ${sessions.length} sessions are as they are written`);
 }

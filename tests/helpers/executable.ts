@@ -2,26 +2,25 @@
 // DENORT_AARCH64 and DENORT_X86_64 to copies of it, and DENO_COMPILER to a deno
 // of the same version.
 
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals } from "@std/assert";
+import { HELP } from "../../src/process/command_line.ts";
 import { Folder } from "./files.ts";
+import { get } from "./network.ts";
 import {
   type Output,
   output,
   type ProcessOptions,
   PROXIES,
 } from "./process.ts";
+import { Program } from "./program.ts";
+import { DEADLINE_MS, waitFor } from "./wait.ts";
 
 const COMPILER = Deno.env.get("DENO_COMPILER") || Deno.execPath();
 
 /** The oldest Deno that is supported. */
 export const OLDEST_DENO = (await Deno.readTextFile(".dvmrc")).trim();
 
-/** Returns the version of Deno that compiles the executables. */
-export async function compilerVersion(): Promise<string> {
-  return (await output(COMPILER, ["--version"])).stdout.split(" ")[1]!;
-}
-
-/** How long what computes may take, in ms: a build, lintian or a test in an emulator. */
+/** How long what computes may take, in ms: a build, lintian or a program in an emulator. */
 export const COMPUTE_LIMIT_MS = 600_000;
 
 /** Makes an executable or a package in a folder, as users do. */
@@ -67,29 +66,56 @@ export async function makeFromCommit(
   return `set ${denort} and DENO_COMPILER, as .ci/run does (${reason})`;
 }
 
-/** The program's tests that run an executable, too. */
-export const EXECUTABLE_TESTS = [
-  "command_lines",
-  "console",
-  "head",
-  "stdin",
-  "terminal",
-];
-
-/** Asserts that an executable passes files of tests/program. */
-export async function assertPasses(
-  file: string,
-  tests: string[],
-  env: Record<string, string> = {},
+/**
+ * Asserts that a command runs the program: it starts, answers, logs, tells how old a
+ * reading is, and stops. The tests of the source show the rest.
+ *
+ * @param limit How long anything may take, in ms.
+ */
+export async function assertServes(
+  [command, ...args]: string[],
+  limit = DEADLINE_MS,
 ): Promise<void> {
-  const args = [
-    ...["task", "-q", "test", "--filter=the program"],
-    ...tests.map((name) => `tests/program/${name}_test.ts`),
-  ];
-  const options = { env: { ...env, DATASENSOR_EXECUTABLE: file } };
-  const run = await output(Deno.execPath(), args, options, COMPUTE_LIMIT_MS);
-  assertEquals(run.code, 0, run.stdout);
-  assertMatch(run.stdout, /[1-9]\d* passed/); // the filter matches a test
+  const help = await output(command!, [...args, "--help"], {}, limit);
+  assertEquals([help.code, help.stdout], [0, `${HELP}\n`]);
+  {
+    const options = ["--port", "0", "--host", "127.0.0.1"];
+    await using program = new Program(command!, [...args, ...options]);
+    await program.waitForMatch(/Press CTRL\+C/, limit);
+    assertEquals(await read(program, limit), '200 "Sensor data"');
+    await waitFor("a log line", () => program.requests[0], Boolean, { limit });
+    program.kill("SIGINT");
+    assertEquals((await program.waitForEnd(limit)).code, 0);
+    assertEquals(program.requests.length, 1);
+  }
+  const options = ["--port", "0", "--stdin", "--json", "--max-age", "5"];
+  const sensor = { hasInput: true };
+  await using program = new Program(command!, [...args, ...options], sensor);
+  await program.waitForMatch(/Press CTRL\+C/, limit);
+  let requests = 0;
+  const answer = () => {
+    requests++;
+    return read(program, limit);
+  };
+  const measure = async () => {
+    await program.write('{"temperature_C":21.5}\n');
+    return await answer();
+  };
+  const isServed = (it: string) => it === '200 {"temperature_C":21.5}';
+  await waitFor("a reading", measure, isServed, { limit, pause: 200 });
+  const isTooOld = (it: string) => /^503 .* the limit is 5 s/.test(it);
+  await waitFor("a 503", answer, isTooOld, { limit, pause: 200 });
+  const lines = () => program.requests.length;
+  const areLogged = (count: number) => count === requests;
+  await waitFor(`${requests} log lines`, lines, areLogged, { limit });
+  program.kill("SIGINT");
+  assertEquals((await program.waitForEnd(limit)).code, 0);
+}
+
+/** Returns the status and the body of an answer, which may take a limit in ms. */
+async function read({ url }: Program, limit: number): Promise<string> {
+  const response = await get(url, { signal: AbortSignal.timeout(limit) });
+  return `${response.status} ${await response.text()}`;
 }
 
 /**
@@ -111,7 +137,8 @@ export async function assertConfined(
   // Without HOME, as in a systemd unit
   const env = ["-u", "HOME", `TMPDIR=${place.path}`];
   const run = [...env, ...wrap, `${cwd}/datasensor-${processor}`];
-  const { stdout } = await output("env", run, { cwd: place.path });
+  const options = { cwd: place.path };
+  const { stdout } = await output("env", run, options, COMPUTE_LIMIT_MS);
   assertEquals(stdout, "Permitted: nothing\n");
   assertEquals(place.names(), []);
 }

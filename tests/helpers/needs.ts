@@ -70,16 +70,6 @@ export const notLinux = Deno.build.os === "linux"
   ? undefined
   : "run it on Linux, which has /proc and /dev/full";
 
-/** Whether memory is the program's: with qemu's, it closes all connections. */
-export const notEmulated = Deno.env.has("DATASENSOR_EMULATED")
-  ? "run it without qemu, which takes hundreds of megabytes more"
-  : undefined;
-
-/** Whether the source is tested, whose time limits a test can change. */
-export const notSource = Deno.env.has("DATASENSOR_EXECUTABLE")
-  ? "run it with the source, whose time limits it changes"
-  : undefined;
-
 export function missingAddress(hostname: string, port = 0): string | undefined {
   try {
     Deno.listen({ hostname, port }).close();

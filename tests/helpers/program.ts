@@ -16,15 +16,11 @@ export function getDenoFlags(): string[] {
   return denoFlags = new TextDecoder().decode(stdout).trim().split(/\s+/);
 }
 
-/** An executable to test instead of the sources. */
-const EXECUTABLE = Deno.env.get("DATASENSOR_EXECUTABLE");
-
 /** Returns the command that runs the program, with more flags for Deno. */
 export function programCommand(
   args: string[],
   flags: string[] = [],
 ): [command: string, args: string[]] {
-  if (EXECUTABLE) return [EXECUTABLE, args];
   const run = ["run", ...getDenoFlags(), ...flags, "main.ts"];
   return [Deno.execPath(), [...run, ...args]];
 }

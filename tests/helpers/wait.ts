@@ -1,14 +1,13 @@
 // Waits with a deadline. A wait that fails says what it waited for, the last value that
 // it saw, and what everything that takes part in the test has printed.
 
+import "./suppressed_error.ts";
+
 /**
  * How long anything may take, in ms. Nothing takes more than a few seconds on a machine
- * that only tests, and ten times as many in qemu; the rest is for one that does other work
- * as well.
+ * that only tests; the rest is for one that does other work as well.
  */
-export const DEADLINE_MS = Deno.env.has("DATASENSOR_EMULATED")
-  ? 600_000
-  : 60_000;
+export const DEADLINE_MS = 60_000;
 
 /** Returns the end of a text, as much of it as is shown: lines that repeat once. */
 export function tail(text: string): string {

@@ -3,20 +3,18 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { CAPACITY_BYTES } from "../../src/log/line_writer.ts";
-import { needs, notEmulated, notLinux } from "../helpers/needs.ts";
+import { needs, notLinux } from "../helpers/needs.ts";
 import { ReservedPort } from "../helpers/ports.ts";
 import { waitFor } from "../helpers/wait.ts";
 import { getMany } from "../helpers/network.ts";
 import { nonBlocking } from "../helpers/console.ts";
 import { Program, programCommand } from "../helpers/program.ts";
-import { skipIf } from "../helpers/skip.ts";
 
 /** Returns a target whose line in the access log is almost 1 KiB long. */
 const longTarget = (number: number) => `/${number}/${"x".repeat(900)}`;
 
 Deno.test(
   "the program answers while nobody reads its console, and counts dropped lines",
-  skipIf(notEmulated),
   async () => {
     await using program = await Program.start();
     program.pauseReading();
@@ -37,7 +35,7 @@ Deno.test(
 
 Deno.test(
   "the program logs every request to a pipe that is not blocking",
-  notEmulated ? skipIf(notEmulated) : needs({ commands: ["python3"] }),
+  needs({ commands: ["python3"] }),
   async () => {
     await using program = await Program.start([], { wrap: nonBlocking(1) });
     program.pauseReading(); // until the pipe is full

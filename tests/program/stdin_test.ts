@@ -2,13 +2,12 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
-import { needs, notEmulated } from "../helpers/needs.ts";
+import { needs } from "../helpers/needs.ts";
 import { get } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
 import { nonBlocking } from "../helpers/console.ts";
 import { Program } from "../helpers/program.ts";
 import { residentMemory } from "../helpers/resources.ts";
-import { skipIf } from "../helpers/skip.ts";
 import { delay } from "../helpers/wait.ts";
 
 /** Returns the reading, or why there is none. */
@@ -93,7 +92,6 @@ Deno.test("the program answers while a sensor prints nonsense as fast as it can"
 
 Deno.test(
   "the program does not fill its memory with keys that never repeat",
-  skipIf(notEmulated),
   async () => {
     const options = { hasInput: true };
     await using program = await Program.start(["--stdin", "--json"], options);

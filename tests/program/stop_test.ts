@@ -10,9 +10,7 @@ import {
   receive,
   waitUntilClosed,
 } from "../helpers/network.ts";
-import { notSource } from "../helpers/needs.ts";
 import { preload, Program } from "../helpers/program.ts";
-import { skipIf } from "../helpers/skip.ts";
 
 /** Makes the program wait forever for requests and its console, not 1.8 s and 0.9 s. */
 const WAITING_FOREVER = {
@@ -41,7 +39,6 @@ async function fillConsole(program: Program): Promise<number> {
 
 Deno.test(
   "the program writes every line to a slow console before it stops",
-  skipIf(notSource),
   async () => {
     await using program = await Program.start([], WAITING_FOREVER);
     const count = await fillConsole(program);
@@ -63,7 +60,6 @@ Deno.test("the program stops although a request never ends, and nobody reads its
 
 Deno.test(
   "the program sends whole responses to clients that read them after SIGTERM",
-  skipIf(notSource),
   async () => {
     // JSON escapes each character as \u0001, which makes a response larger than
     // the sockets' buffers, so that one is still being sent after SIGTERM

@@ -1,7 +1,7 @@
 // The page with graphs, after five minutes of readings and one without. As a program, it
 // draws README's picture.
 //
-// Usage: deno run $(deno task -q _test_flags) tests/readers/picture.ts FILE
+// Usage: deno run -P=tests $(deno task -q _std_flags) tests/readers/picture.ts FILE
 
 import { renderGraph } from "./chromium.ts";
 

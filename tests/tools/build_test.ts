@@ -1,5 +1,6 @@
 // deno task compile and deno task package when they cannot make their file, or must not.
 
+import { Buffer } from "node:buffer";
 import { assertEquals } from "@std/assert";
 import { fitsLargePages } from "../../.tools/elf.ts";
 import { isOlder } from "../../.tools/oldest_deno.ts";
@@ -137,6 +138,21 @@ Deno.test("compile rejects an executable for another processor", async () => {
     `The executable is for ${arch}, not for ${target}: set DENORT_BIN to denort for ${target}`,
     [`DENORT_BIN=${Deno.execPath()}`], // denort is made like Deno itself
     target,
+  );
+});
+
+Deno.test("compile rejects a denort of another version", async () => {
+  using folder = await Folder.create();
+  const denort = `${folder.path}/denort`;
+  const bytes = Buffer.from(await Deno.readFile(Deno.execPath()));
+  const { deno } = Deno.version;
+  bytes.write("Deno/9", bytes.indexOf(`Deno/${deno}+`));
+  await Deno.writeFile(denort, bytes);
+  await assertFails(
+    `DENORT_BIN is of Deno 9${deno.slice(1)}, and this is Deno ${deno}: ` +
+      "set it to denort of the same version",
+    [`DENORT_BIN=${denort}`],
+    Deno.build.arch,
   );
 });
 

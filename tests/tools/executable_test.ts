@@ -2,47 +2,31 @@
 // tests/board runs that for the board.
 
 import { assert, assertEquals } from "@std/assert";
-import { isOlder } from "../../.tools/oldest_deno.ts";
 import {
   assertConfined,
-  assertPasses,
-  compilerVersion,
-  EXECUTABLE_TESTS,
+  assertServes,
   make,
   makeFromCommit,
-  OLDEST_DENO,
 } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
 import { readme } from "../helpers/guide.ts";
 import { missingCommand, needs } from "../helpers/needs.ts";
-import { skipIf } from "../helpers/skip.ts";
 
 const project = await Folder.ofProject();
 globalThis.addEventListener("unload", () => project.remove());
 
 const { arch, os } = Deno.build;
-const file = `${project.path}/dist/datasensor-${arch}`;
-const version = await compilerVersion();
 const missing = os === "linux"
   ? missingCommand("git") ??
     await makeFromCommit("compile", arch, project)
   : "run it on Linux, for which the executables are";
 const NEEDED = needs({ missing: [missing] });
 
-/** Those that fail if it was compiled with a Deno that is too old. */
-const FOR_NEW_DENO = ["flood", "requests", "stop"];
-
-for (const tests of [...EXECUTABLE_TESTS, ...FOR_NEW_DENO]) {
-  const tooOld = FOR_NEW_DENO.includes(tests) && isOlder(version, OLDEST_DENO)
-    ? `compile with a newer Deno than ${version}`
-    : undefined;
-  const options = tooOld ? skipIf(tooOld) : NEEDED;
-  Deno.test(
-    `the executable passes tests/program/${tests}_test.ts`,
-    options,
-    () => assertPasses(file, [tests]),
-  );
-}
+Deno.test(
+  "the executable starts, answers and stops",
+  NEEDED,
+  () => assertServes([`${project.path}/dist/datasensor-${arch}`]),
+);
 
 Deno.test(
   "an executable has no unnecessary permissions, and writes no files",

@@ -21,13 +21,18 @@ class Server implements AsyncDisposable {
   readonly url: string;
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
 
-  constructor(answer: (path: string) => Response) {
-    const options = { hostname: "127.0.0.1", port: 0, onListen() {} };
-    this.#server = Deno.serve(options, ({ url }) => {
+  /** Uses HTTPS if it gets a certificate. */
+  constructor(
+    answer: (path: string) => Response,
+    certificate?: Deno.TlsCertifiedKeyPem,
+  ) {
+    const address = { hostname: "127.0.0.1", port: 0, onListen() {} };
+    this.#server = Deno.serve({ ...address, ...certificate }, ({ url }) => {
       this.requests++;
       return answer(new URL(url).pathname);
     });
-    this.url = `http://127.0.0.1:${this.#server.addr.port}/`;
+    const scheme = certificate ? "https" : "http";
+    this.url = `${scheme}://127.0.0.1:${this.#server.addr.port}/`;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -200,3 +205,27 @@ Deno.test("where npm cannot be reached either, or its package is modified, the f
     assert(last.includes(reason), stderr);
   }
 });
+
+Deno.test(
+  "where a company's certificate is not trusted, the first start ends with the remedy",
+  needs({ commands: ["openssl"] }),
+  async () => {
+    using folder = await Folder.create();
+    const script =
+      `cd "$0"; openssl req -x509 -newkey rsa:2048 -nodes -days 1 \\
+      -subj /CN=company -addext subjectAltName=IP:127.0.0.1 -keyout key -out cert`;
+    await output("sh", ["-ec", script, folder.path]);
+    const [key, cert] = await Promise.all(
+      ["key", "cert"].map((it) => Deno.readTextFile(`${folder.path}/${it}`)),
+    );
+    const certificate = { key: key!, cert: cert! };
+    await using proxy = new Server(notFound, certificate);
+    using machine = await Machine.create();
+    const env = { JSR_URL: proxy.url, NPM_CONFIG_REGISTRY: proxy.url };
+    const { stderr } = await machine.runAlone(START, env);
+    assertMatch(
+      stderr,
+      /invalid peer certificate.*; set DENO_TLS_CA_STORE=system to trust the system's certificates\n$/,
+    );
+  },
+);

@@ -1,10 +1,10 @@
 // The executable for ARM, and the program on a Deno for ARM, which Debian's
-// qemu-user-static runs on a PC. `deno task test` leaves this out: it takes minutes.
+// qemu-user-static runs on a PC.
 
 import {
   assertConfined,
-  assertPasses,
-  EXECUTABLE_TESTS,
+  assertServes,
+  COMPUTE_LIMIT_MS,
   makeFromCommit,
 } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
@@ -12,11 +12,6 @@ import { missingCommand, needs } from "../helpers/needs.ts";
 import { output } from "../helpers/process.ts";
 import { getDenoFlags } from "../helpers/program.ts";
 
-/** Under qemu, tests compute more than they wait: no more at once than processors. */
-const EMULATED = {
-  DATASENSOR_EMULATED: "true",
-  DENO_JOBS: `${navigator.hardwareConcurrency}`,
-};
 const project = await Folder.ofProject();
 globalThis.addEventListener("unload", () => project.remove());
 const LIBRARIES = `${project.path}/libraries`;
@@ -33,20 +28,11 @@ async function downloadLibraries(): Promise<string | undefined> {
   if (code !== 0) return "run dpkg --add-architecture arm64 and apt-get update";
 }
 
-/** Writes a script that runs a program for ARM, and returns its path. */
-async function wrap(name: string, ...command: string[]): Promise<string> {
-  const file = `${project.path}/${name}`;
-  const words = [...EMULATOR, ...command].map((it) => `'${it}'`).join(" ");
-  const script = `#!/bin/sh\nexec ${words} "$@"\n`;
-  await Deno.writeTextFile(file, script, { mode: 0o755 });
-  return file;
-}
-
 const missing = missingCommand("apt-get", EMULATOR[0]!) ??
   await downloadLibraries();
 
 Deno.test(
-  "the executable for ARM passes the program's tests",
+  "the executable for ARM starts, answers and stops",
   needs({
     missing: [
       missing ?? await makeFromCommit("compile", "aarch64", project),
@@ -54,7 +40,7 @@ Deno.test(
   }),
   async () => {
     const file = `${project.path}/dist/datasensor-aarch64`;
-    await assertPasses(await wrap("run", file), EXECUTABLE_TESTS, EMULATED);
+    await assertServes([...EMULATOR, file], COMPUTE_LIMIT_MS);
   },
 );
 
@@ -65,14 +51,12 @@ Deno.test(
 );
 
 Deno.test(
-  "the program passes its tests on a Deno for ARM",
+  "the program starts, answers and stops on a Deno for ARM",
   needs({
     missing: [missing, DENO ? undefined : "set DENO_AARCH64, as .ci/run does"],
   }),
   async () => {
     const run = [DENO!, "run", ...getDenoFlags(), "main.ts"];
-    const same = EXECUTABLE_TESTS.filter((it) => it !== "command_lines"); // a minute
-    const tests = [...same, "requests", "stop"];
-    await assertPasses(await wrap("run-deno", ...run), tests, EMULATED);
+    await assertServes([...EMULATOR, ...run], COMPUTE_LIMIT_MS);
   },
 );
