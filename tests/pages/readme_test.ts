@@ -10,6 +10,7 @@ import {
   MEMORY_LIMIT_BYTES,
 } from "../../src/server/memory.ts";
 import { OLDEST_DENO } from "../helpers/executable.ts";
+import { Folder } from "../helpers/files.ts";
 import {
   guide,
   listBrokenLinks,
@@ -44,13 +45,22 @@ Deno.test("every link of a page leads to a file or a section", async () => {
 });
 
 /** The Deno whose runtime is in the executables that CI tests. */
-const [, TESTED_DENO] = (await Deno.readTextFile(".ci/run"))
+const [, COMPILER] = (await Deno.readTextFile(".ci/run"))
   .match(/deno-linux-x64-glibc-(\S+)\/deno\n/)!;
 
-Deno.test("the README names the Deno that CI tests, the oldest, and no other", () => {
-  const named = readme.text.matchAll(/deno(?:@|\S*\s)(\d[\d.]+\d)/gi);
-  const versions = Array.from(named, ([, version]) => version);
-  assertEquals(new Set(versions), new Set([TESTED_DENO, OLDEST_DENO]));
+/** Returns the versions of Deno that a page names. */
+function listVersions(page: string): Set<string> {
+  const named = page.matchAll(/deno(?:@|\S*\s)(\d[\d.]+\d)/gi);
+  return new Set(Array.from(named, ([, version]) => version!));
+}
+
+Deno.test("the README names the oldest Deno, and no other", () => {
+  assertEquals(listVersions(readme.text), new Set([OLDEST_DENO]));
+});
+
+Deno.test("CONTRIBUTING names the versions of Deno that CI tests, and no other", async () => {
+  const page = await Deno.readTextFile(".github/CONTRIBUTING.md");
+  assertEquals(listVersions(page), new Set([OLDEST_DENO, COMPILER]));
 });
 
 const MEMORY_LIMIT = `${MEMORY_LIMIT_BYTES / 1e6} MB`;
@@ -73,10 +83,6 @@ Deno.test("the guide states the limits of the source", () => {
   const words = guide.text.replace(/\s+/g, " ");
   for (const limit of LIMITS) assert(words.includes(limit), limit);
 });
-
-/** The shell command that runs the service. */
-const SERVICE = programCommand(["--port", "0"]).flat()
-  .map((word) => `'${word}'`).join(" ");
 
 /** What the commands of the README and the guide read, what stands in for it, and the reading. */
 const SENSORS: [
@@ -101,9 +107,11 @@ const SENSORS: [
   ],
 ];
 
-/** Runs a command of a page with `deno task start` as the service, in bash. */
-function runCommand(command: string): Program {
-  const script = command.replace("deno task start", SERVICE);
+/** Runs a command of a page, in bash, with another port of the service. */
+function runCommand(command: string, port = 0): Program {
+  const service = programCommand(["--port", `${port}`]).flat()
+    .map((word) => `'${word}'`).join(" ");
+  const script = command.replace("deno task start", service);
   return new Program("bash", ["-c", script], { killGroup: true });
 }
 
@@ -115,16 +123,34 @@ for (const [command, source, here, reading] of SENSORS) {
   });
 }
 
-Deno.test("the README's sensor that hangs is answered with 503 after the limit", async () => {
-  const command = readme.block("sleep 60").replace(
-    "--max-age 15",
-    "--max-age 1",
-  );
+/** Returns the README's first command with a sensor, with its file in another folder. */
+function firstSensor(folder: Folder): string {
+  return readme.block("touch plugged-in")
+    .replaceAll("plugged-in", `${folder.path}/plugged-in`);
+}
+
+Deno.test("the README's first sensor is answered as shown, before and after it stops", async () => {
+  const [, reading, , , problem] = readme.block("$ rm plugged-in").split("\n");
+  using folder = await Folder.create();
+  const command = firstSensor(folder).replace("--max-age 5", "--max-age 1");
   await using program = runCommand(command);
   await program.waitUntilListening();
+  await program.waitForAnswer(reading);
+  await Deno.remove(`${folder.path}/plugged-in`);
+  const withoutNumbers = (text: string) => text.replace(/\d+(\.\d+)? s\b/g, "");
   const ask = async () => await (await get(program.url)).text();
-  const isStale = (body: string) => /"The last reading is .* 1 s"/.test(body);
-  await waitFor("the reading to be too old", ask, isStale);
+  const isShown = (body: string) =>
+    withoutNumbers(body) === withoutNumbers(problem!);
+  await waitFor(`the answer ${problem}`, ask, isShown);
+});
+
+Deno.test("the README's first sensor gives the prompt back if the service cannot start", async () => {
+  using folder = await Folder.create();
+  using other = Deno.listen({ hostname: "0.0.0.0", port: 0 });
+  const { port } = other.addr as Deno.NetAddr;
+  await using program = runCommand(firstSensor(folder), port);
+  const { code } = await program.waitForEnd();
+  assertEquals(code, 1, program.stderr);
 });
 
 Deno.test("every task that a page names exists", async () => {

@@ -36,7 +36,7 @@ Deno.test(
   "the program prints what the README shows, and answers its curl command and at each address",
   OWN_NETWORK,
   async () => {
-    const command = readme.block("$ curl").match(/curl http:.*/)![0];
+    const command = readme.block('\n"Sensor data"').match(/curl http:.*/)![0];
     const [, ...shown] = readme.block("-q start").trimEnd().split("\n");
     await using program = await startInOwnNetwork();
     const curl = ["sh", "-c", command];
