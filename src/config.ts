@@ -13,7 +13,7 @@ export interface Config {
   readonly stdin: boolean;
   /** Whether each of those lines is a JSON text. */
   readonly json: boolean;
-  /** How old the last line may be, if there is a limit. */
+  /** How old the last line may be; Infinity for no limit, undefined for the default. */
   readonly maxAgeSeconds?: number;
   /** Whether web pages of other origins may read the responses. */
   readonly cors: boolean;
@@ -33,6 +33,9 @@ export const DEFAULTS: Config = {
   journal: false,
   debug: true,
 };
+
+/** How old the last line may be unless a flag says so: Prometheus, too, drops what is older. */
+export const DEFAULT_MAX_AGE_SECONDS = 300;
 
 /** The text to serve when there is neither a sensor nor a message. */
 export const PLACEHOLDER = "Sensor data";

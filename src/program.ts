@@ -1,17 +1,21 @@
-import type { Logger } from "@std/log/logger";
-import { type Config, DEFAULTS, PLACEHOLDER } from "./config.ts";
+import {
+  type Config,
+  DEFAULT_MAX_AGE_SECONDS,
+  DEFAULTS,
+  PLACEHOLDER,
+} from "./config.ts";
 import { delay } from "./delay.ts";
 import { withAccessLog } from "./http/access_log.ts";
 import { withContext, withoutHeadBody } from "./http/application.ts";
 import { createErrorHandler, withErrors } from "./http/errors.ts";
 import { createResource } from "./http/resource.ts";
 import { createResponses } from "./http/responses.ts";
-import { createLogger, withPriority } from "./log/logger.ts";
+import { createLogger, type NoticeLogger, withPriority } from "./log/logger.ts";
 import { parseCommand, VERSION } from "./process/command_line.ts";
 import { stopSignal, uncaughtErrorSignal } from "./process/signals.ts";
 import { followInput, warnOfIgnoredInput } from "./sensor/input.ts";
-import { LastReading, type Sensor } from "./sensor/last_reading.ts";
-import { Descriptors } from "./server/descriptors.ts";
+import { LastReading } from "./sensor/last_reading.ts";
+import type { Sensor } from "./sensor/reading.ts";
 import { ListenError } from "./server/listener.ts";
 import { MemoryError } from "./server/memory.ts";
 import { Server } from "./server/server.ts";
@@ -87,20 +91,14 @@ async function serve(
   const sensor = createSensor(config, stdin, logger, stop);
   const responses = createResponses(config.cors);
   const onError = createErrorHandler(responses, logger);
-  const descriptors = new Descriptors(logger);
-  // What a request passes, innermost first
-  const answering = withErrors(createResource(sensor, responses), onError);
-  const closing = descriptors.withClosing(answering);
-  const logging = withAccessLog(closing, logger);
-  const handler = withoutHeadBody(withContext(logging));
+  const resource = createResource(sensor, responses);
+  // What a request passes, outermost first
+  const handler = withoutHeadBody(
+    withContext(withAccessLog(withErrors(resource, onError), logger)),
+  );
 
   const application = { handler, onError };
-  const server = new dependencies.Server(
-    config,
-    application,
-    descriptors,
-    logger,
-  );
+  const server = new dependencies.Server(config, application, logger);
   try {
     await server.run(stop);
     uncaught.throwIfAborted();
@@ -113,7 +111,7 @@ async function serve(
 function createSensor(
   config: Config,
   stdin: Dependencies["stdin"],
-  logger: Logger,
+  logger: NoticeLogger,
   stop: AbortSignal,
 ): Sensor {
   if (!config.stdin) {
@@ -121,7 +119,8 @@ function createSensor(
     const reading = { json: JSON.stringify(config.message ?? PLACEHOLDER) };
     return () => reading;
   }
-  const lastReading = new LastReading(config.maxAgeSeconds, logger);
+  const { maxAgeSeconds = DEFAULT_MAX_AGE_SECONDS } = config;
+  const lastReading = new LastReading(maxAgeSeconds, logger);
   // Nobody awaits it: it reads as long as the service runs. It logs why a read fails; any
   // other error is uncaught, and ends the service
   followInput(stdin, config.json, lastReading, logger, stop);

@@ -10,6 +10,7 @@ export type LevelName = keyof typeof LEVELS;
 export interface LogRecord {
   readonly msg: string;
   readonly args: unknown[];
+  readonly loggerName: string;
   readonly level: number;
   readonly levelName: string;
 }
@@ -53,7 +54,8 @@ export class Logger {
   ): void {
     const level = LEVELS[levelName];
     if (LEVELS[this.levelName] > level) return;
-    const record = { msg: String(message), args, level, levelName };
+    const { loggerName } = this;
+    const record = { msg: String(message), args, loggerName, level, levelName };
     for (const handler of this.options.handlers) handler.handle(record);
   }
 }

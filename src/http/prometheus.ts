@@ -15,8 +15,11 @@ const MAX_DEPTH = 10; // of objects and arrays in each other
 const MAX_KEY_CHARACTERS = 200;
 const MAX_NUMBERS = 1000;
 
-/** A decimal number, such as `21.5`, `-3` or `1e3`, between spaces. */
-const DECIMAL = /^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?\s*$/i;
+/**
+ * A decimal number, such as `21.5`, `-3` or `1e3`, between spaces. After a digit, only one
+ * part of it can match: with two, a line of digits would take seconds.
+ */
+const DECIMAL = /^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?\s*$/i;
 
 /**
  * Whether a request asks for Prometheus's text format. Only scrapers name it, or
@@ -31,7 +34,7 @@ export function isScrape({ headers }: Request): boolean {
 /**
  * Formats a reading in Prometheus's text format: its numbers and when it arrived. The
  * key of a number in an object or an array is its path, such as `kitchen.t` or `0`. If
- * several have the same key, the first counts.
+ * several have the same key, the last counts, as in `JSON.parse()`.
  *
  * @param json The reading, as JSON text.
  * @param time When it arrived, in ms since 1970.
@@ -70,8 +73,7 @@ function addNumbers(
   if (typeof value === "number" || typeof value === "boolean") {
     const labels = key === undefined ? "" : `{key="${escapeLabel(key)}"}`;
     const number = Number(value); // JSON permits some that are infinite, like 1e999
-    const isNew = Number.isFinite(number) && !samples.has(labels);
-    if (isNew) samples.set(labels, number);
+    if (Number.isFinite(number)) samples.set(labels, number);
   } else if (typeof value === "object" && value !== null && depth < MAX_DEPTH) {
     const entries = Array.isArray(value)
       ? value.entries()

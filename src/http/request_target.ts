@@ -34,11 +34,11 @@ function validateTarget({ url, headers }: Request): string | undefined {
   const [, urlHost = "", target = ""] =
     url.match(/^[^:]+:\/\/([^/?#]*)(.*)$/s) ?? [];
   const host = headers.get("host") ?? urlHost;
-  // If the target is a path, Deno has put the Host field before it (RFC 9112, section 3.3).
-  // If it is a full URL, the Host field does not count (section 3.2.2)
-  const comesFromHost = beginsWithHost(url, host) ||
-    /^localhost(:|$)/.test(urlHost); // Deno's substitute
-  if (!AUTHORITY.test(comesFromHost ? host : urlHost)) return undefined;
+  // Deno puts the Host field before a path, or "localhost" instead of an invalid one (RFC
+  // 9112, section 3.3). Before a full URL it puts nothing, and Host does not count (3.2.2)
+  const isFullUrl = !beginsWithHost(url, host) &&
+    !/^localhost(:|$)/.test(urlHost);
+  if (!AUTHORITY.test(isFullUrl ? urlHost : host)) return undefined;
   // Without a path, as in CONNECT, the target is the root
   return target.startsWith("/") ? target : `/${target}`;
 }

@@ -1,5 +1,5 @@
 import { RESOURCE_PATH } from "../config.ts";
-import type { Reading, Sensor } from "../sensor/last_reading.ts";
+import type { Sensor } from "../sensor/reading.ts";
 import type { Handler } from "./handler.ts";
 import { isScrape } from "./prometheus.ts";
 import type { Responses } from "./responses.ts";
@@ -21,18 +21,11 @@ export function createResource(sensor: Sensor, responses: Responses): Handler {
     if ("unavailable" in reading) {
       return responses.problem(503, reading.unavailable);
     }
-    return isMeasured(reading) && isScrape(request)
+    // A fixed text has no time, and is JSON for all: to show the Accept field takes Deno 1 µs
+    return reading.time !== undefined && isScrape(request)
       ? responses.metrics(reading)
       : responses.reading(reading);
   };
-}
-
-/**
- * Whether a reading comes from a sensor. A fixed text has no time, and is always served as
- * JSON, without the microsecond that it takes Deno to show the Accept field.
- */
-function isMeasured(reading: Reading): reading is Required<Reading> {
-  return reading.time !== undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { STATUS_TEXT } from "@std/http/status";
-import type { Reading } from "../sensor/last_reading.ts";
+import type { Measurement, Reading } from "../sensor/reading.ts";
 import { memoizeLast } from "./memoize_last.ts";
 import { formatMetrics, PROMETHEUS_TYPE } from "./prometheus.ts";
 
@@ -25,7 +25,7 @@ export interface Responses {
   /** Returns the response with a reading, as JSON. */
   reading(reading: Reading): Response;
   /** Returns the response with a reading of a sensor, in Prometheus's text format. */
-  metrics(reading: Required<Reading>): Response;
+  metrics(reading: Measurement): Response;
   /** Returns the response to OPTIONS, including CORS preflights. */
   options(): Response;
   /** Returns an error response with problem details (RFC 9457, section 3). */
@@ -50,7 +50,7 @@ export function createResponses(cors: boolean): Responses {
   const encodeJson = memoizeLast(({ json, time }: Reading) =>
     encode(json, "application/json", time)
   );
-  const encodeMetrics = memoizeLast(({ json, time }: Required<Reading>) =>
+  const encodeMetrics = memoizeLast(({ json, time }: Measurement) =>
     encode(formatMetrics(json, time), PROMETHEUS_TYPE, time)
   );
 

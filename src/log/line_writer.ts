@@ -57,29 +57,36 @@ export class LineWriter {
 
   async #drain(): Promise<void> {
     do {
-      let limit = this.#batchBytes;
-      let bytes = this.#filling.subarray(0, this.#length);
+      const length = this.#length;
       [this.#filling, this.#draining] = [this.#draining, this.#filling];
       this.#length = 0;
-      if (this.#dropped > 0) {
-        this.onDrop(this.#dropped);
-        this.#dropped = 0;
-      }
-      while (bytes.length > 0) {
-        try {
-          const written = await this.sink(takeLines(bytes, limit));
-          bytes = bytes.subarray(written);
-        } catch (error) {
-          // A failed write does not say how much it wrote, so the batch is written again.
-          // The next ones are smaller, so that a further failure repeats less
-          limit = ATOMIC_BYTES;
-          const isFull = error instanceof Deno.errors.WouldBlock;
-          if (isFull) this.#batchBytes = limit; // it may be full at any time
-          await this.wait(isFull ? FULL_RETRY_MS : RETRY_MS);
-        }
-      }
+      this.#reportDropped();
+      await this.#writeAll(this.#draining.subarray(0, length));
     } while (this.#length > 0);
     this.#writing = undefined;
+  }
+
+  /** Reports how many lines were dropped: the message goes into the empty buffer. */
+  #reportDropped(): void {
+    if (this.#dropped === 0) return;
+    this.onDrop(this.#dropped);
+    this.#dropped = 0;
+  }
+
+  async #writeAll(lines: Uint8Array): Promise<void> {
+    let limit = this.#batchBytes;
+    for (let rest = lines; rest.length > 0;) {
+      try {
+        rest = rest.subarray(await this.sink(takeLines(rest, limit)));
+      } catch (error) {
+        // A failed write does not say how much it wrote, so the batch is written again.
+        // The next ones are smaller, so that a further failure repeats less
+        limit = ATOMIC_BYTES;
+        const isFull = error instanceof Deno.errors.WouldBlock;
+        if (isFull) this.#batchBytes = limit; // it may be full at any time
+        await this.wait(isFull ? FULL_RETRY_MS : RETRY_MS);
+      }
+    }
   }
 }
 

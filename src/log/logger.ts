@@ -1,5 +1,5 @@
 import { BaseHandler, type LevelName } from "@std/log/base-handler";
-import { Logger } from "@std/log/logger";
+import { Logger, type LogRecord } from "@std/log/logger";
 import { LineWriter, type Sink } from "./line_writer.ts";
 
 const REMINDER_MS = 60_000; // how often an unchanged problem is logged
@@ -13,15 +13,35 @@ const PRIORITIES: ByLevel = {
   ERROR: "<3>",
 };
 
-/** What makes an INFO message a notice: @std/log has no such level. */
-export const NOTICE = Symbol("notice");
+/** The name of a notice's level, which @std/log lacks, and of the logger of notices. */
+const NOTICE = "NOTICE";
+
+/** A logger that also has notices, which say that a problem is over. */
+export class NoticeLogger extends Logger {
+  readonly #notices: Logger;
+
+  constructor(levelName: LevelName, handlers: BaseHandler[]) {
+    super("datasensor", levelName, { handlers });
+    this.#notices = new Logger(NOTICE, levelName, { handlers });
+  }
+
+  /** Logs a notice. The journal shows it beside warnings with `-p notice`. */
+  notice(message: string): void {
+    this.#notices.info(message);
+  }
+}
+
+/** Returns the name of the level of a record of a {@linkcode NoticeLogger}. */
+export function levelOf({ loggerName, levelName }: LogRecord): string {
+  return loggerName === NOTICE ? NOTICE : levelName;
+}
 
 /** How records are written: as plain text, with colors, or for systemd's journal. */
 export type LogStyle = "plain" | "color" | "journal";
 
 /** A logger that never blocks and never throws. */
 export interface BufferedLogger {
-  readonly logger: Logger;
+  readonly logger: NoticeLogger;
   /** Resolves once all records are written. */
   flush(): Promise<void>;
 }
@@ -42,10 +62,9 @@ export function createLogger(
     }
   }
   const handler = new LineHandler("NOTSET", {
-    formatter: ({ levelName, msg, args }) =>
-      formatMessage(args.includes(NOTICE) ? "NOTICE" : levelName, msg, style),
+    formatter: (record) => formatMessage(levelOf(record), record.msg, style),
   });
-  const logger = new Logger("datasensor", level, { handlers: [handler] });
+  const logger = new NoticeLogger(level, [handler]);
   return { logger, flush: () => writer.flush() };
 }
 
@@ -63,11 +82,6 @@ export function limitWarnings(logger: Logger, now: () => number): Warn {
   };
 }
 
-/** Logs that a problem is over. The journal shows it beside warnings with `-p notice`. */
-export function logNotice(logger: Logger, message: string): void {
-  logger.info(message, NOTICE);
-}
-
 /** Prefixes each line with its level's priority, for the journal (sd-daemon(3)). */
 export function withPriority(level: string, text: string): string {
   const priority = PRIORITIES[level] ?? "";
@@ -81,7 +95,7 @@ function formatMessage(
   style: LogStyle,
 ): string {
   if (level === "INFO") return message;
-  const text = level === "NOTICE" ? message : `${level} ${message}`;
+  const text = level === NOTICE ? message : `${level} ${message}`;
   if (style === "journal") return withPriority(level, text);
   const color = style === "color" ? COLORS[level] : undefined;
   return color ? `${color}${text}\x1b[0m` : text;

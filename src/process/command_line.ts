@@ -1,6 +1,7 @@
 import project from "../../deno.json" with { type: "json" };
 import {
   type Config,
+  DEFAULT_MAX_AGE_SECONDS,
   DEFAULTS,
   PLACEHOLDER,
   RESOURCE_PATH,
@@ -96,11 +97,12 @@ export const FLAGS: readonly Flag[] = [
     names: ["--max-age"],
     value: {
       name: "SECONDS",
-      valid: "a number of seconds above 0, such as 15 or 0.5",
+      valid: 'a number of seconds above 0, such as 15 or 0.5, or "none"',
     },
     help:
-      "with --stdin: answer 503 once the last reading is older than this (default: no limit)",
+      `with --stdin: answer 503 once the last reading is older than this; none: never (default ${DEFAULT_MAX_AGE_SECONDS})`,
     parse: (value) => {
+      if (value === "none") return { maxAgeSeconds: Infinity };
       const maxAgeSeconds = Number(value);
       const isValid = /^\d+(\.\d+)?$/.test(value) && maxAgeSeconds > 0;
       return isValid ? { maxAgeSeconds } : undefined;
@@ -173,7 +175,11 @@ function readArguments(args: readonly string[]): Argument[] {
     if (arg === "--") continue; // npm users type it before flags
     const [, name = arg, inline] = arg.match(/^(.+?)=(.*)$/s) ?? [];
     const flag = FLAGS.find(({ names }) => names.includes(name));
-    const value = inline ?? (flag?.value ? args[++index] : undefined);
+    let value = inline;
+    if (flag?.value && value === undefined) {
+      index++;
+      value = args[index];
+    }
     result.push({ arg, name, flag, value });
   }
   return result;
@@ -210,7 +216,8 @@ export function parseCommand(args: readonly string[]): Command {
     }
     const settings = flag.parse(value ?? "", name);
     if (settings === undefined) {
-      const instead = value ? `, not ${JSON.stringify(value)}` : "";
+      const isMissing = value === undefined || value === "";
+      const instead = isMissing ? "" : `, not ${JSON.stringify(value)}`;
       return invalid(`${name} takes ${flag.value?.valid}${instead}`);
     }
     config = { ...config, ...settings };

@@ -5,6 +5,9 @@ import type { LastReading } from "./last_reading.ts";
 import { type Input, ReadError, readLines } from "./line_reader.ts";
 
 const EXCERPT_CHARACTERS = 80;
+const NOT_JSON = "Dropping lines that are not JSON";
+const NOT_JSON_REMEDY =
+  ". Print a whole JSON text on each line, numbers with a decimal point, or omit --json to serve any text";
 const STOP_DELAY_MS = 200; // Ctrl+C may end the sensor before it stops the service
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 const STRICT_UTF8 = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
@@ -20,24 +23,25 @@ export async function followInput(
   logger: Logger,
   stop: AbortSignal,
   now = () => performance.now(),
+  wait = delay,
 ): Promise<void> {
   const toJson = isJson ? decodeJson : encodeText;
   const warn = limitWarnings(logger, now);
-  const drop = (problem: string, line: Uint8Array) => {
+  const drop = (problem: string, line: Uint8Array, remedy = "") => {
     lastReading.addInvalid();
-    warn(problem, () => `, such as ${excerpt(line)}`);
+    warn(problem, () => `, such as ${excerpt(line)}${remedy}`);
   };
   const end = async (how: "ended" | "failed", reason = "") => {
     lastReading.end(how);
-    await delay(STOP_DELAY_MS);
+    await wait(STOP_DELAY_MS);
     if (stop.aborted) return;
     logger.warn(`The input has ${how}${reason}: no new readings will arrive`);
   };
   try {
-    for await (const line of readLines(input, drop, now)) {
+    for await (const line of readLines(input, drop, now, wait)) {
       if (line.every((byte) => byte <= 0x20)) continue; // nothing visible
       const json = toJson(line);
-      if (json === undefined) drop("Dropping lines that are not JSON", line);
+      if (json === undefined) drop(NOT_JSON, line, NOT_JSON_REMEDY);
       else lastReading.set(json);
     }
   } catch (error) {

@@ -1,37 +1,20 @@
-import type { Logger } from "@std/log/logger";
-import { logNotice } from "../log/logger.ts";
-
-/** A sensor reading. */
-export interface Reading {
-  /** The JSON text to serve. */
-  readonly json: string;
-  /** When it arrived, by the system clock, in ms since 1970. */
-  readonly time?: number;
-}
-
-/** The absence of a reading. */
-export interface Unavailable {
-  /** Why there is no reading, as a sentence for clients. */
-  readonly unavailable: string;
-}
-
-/** Returns the reading (the same object until it changes), or why there is none. */
-export type Sensor = () => Reading | Unavailable;
+import type { NoticeLogger } from "../log/logger.ts";
+import type { Measurement, Sensor } from "./reading.ts";
 
 const CLOCK_TOLERANCE_MS = 10; // more than it takes to read both clocks
 
 /** The last reading of a sensor. Its age is only checked when a client asks. */
 export class LastReading {
-  #reading: Required<Reading> | undefined;
+  #reading: Measurement | undefined;
   #receivedAt = 0; // by the monotonic clock
   #isStale = false;
   #hasInvalidLines = false;
   #end: "ended" | "failed" | undefined; // of the input
 
-  /** @param maxAgeSeconds How old the reading may be; undefined for no limit. */
+  /** @param maxAgeSeconds How old the reading may be; Infinity for no limit. */
   constructor(
-    private readonly maxAgeSeconds: number | undefined,
-    private readonly logger: Logger,
+    private readonly maxAgeSeconds: number,
+    private readonly logger: NoticeLogger,
     private readonly monotonicTime = () => performance.now(),
     private readonly wallTime = Date.now,
   ) {}
@@ -60,7 +43,9 @@ export class LastReading {
     const unavailable = this.#explainAge(ageMs);
     this.#logChange(unavailable);
     if (unavailable !== undefined) return { unavailable };
-    return this.#reading = this.#followClock(reading, ageMs);
+    // Kept, since responses are cached by this object
+    this.#reading = this.#followClock(reading, ageMs);
+    return this.#reading;
   };
 
   #explainAbsence(): string {
@@ -73,11 +58,11 @@ export class LastReading {
 
   /** Returns why a reading this old is stale, or undefined if it is not. */
   #explainAge(ageMs: number): string | undefined {
-    const limit = this.maxAgeSeconds ?? Infinity;
+    const limit = this.maxAgeSeconds;
     if (ageMs <= limit * 1000) return undefined;
     const seconds = Math.ceil(ageMs / 100) / 10;
-    const limits = `the limit is ${limit} s${this.#explainEnd()}`;
-    return `The last reading is ${seconds} s old: ${limits}`;
+    const limits = `the limit is ${limit} s (--max-age)`;
+    return `The last reading is ${seconds} s old: ${limits}${this.#explainEnd()}`;
   }
 
   #explainEnd(): string {
@@ -90,11 +75,11 @@ export class LastReading {
     if (isStale === this.#isStale) return;
     this.#isStale = isStale;
     if (isStale) this.logger.warn(problem);
-    else logNotice(this.logger, "Readings arrive again");
+    else this.logger.notice("Readings arrive again");
   }
 
   /** Corrects the time of a reading if the system clock has been set since. */
-  #followClock(reading: Required<Reading>, ageMs: number): Required<Reading> {
+  #followClock(reading: Measurement, ageMs: number): Measurement {
     const time = this.wallTime() - ageMs;
     const isSame = Math.abs(time - reading.time) < CLOCK_TOLERANCE_MS;
     return isSame ? reading : { ...reading, time };

@@ -1,4 +1,4 @@
-import { delay } from "../delay.ts";
+import type { delay } from "../delay.ts";
 
 /** The input cannot be read any more. The message says why. */
 export class ReadError extends Error {}
@@ -10,8 +10,9 @@ export const MAX_LINE_BYTES = 64 * 1024; // without the end of the line
 const TOO_LONG = `Dropping lines longer than ${MAX_LINE_BYTES} bytes`;
 const UNFINISHED = "Dropping lines without a line feed";
 const PAUSED = "Dropping lines that pause before they end";
-// Shorter than RestartSec= of datasensor-sensor.service, 2 s, also if the pause begins during
-// a rest: a sensor that is started again must not complete the line within which it died
+// A sensor that died within a line is started again after RestartSec= of
+// datasensor-sensor.service, 2 s, and must not complete that line. A rest may hide the first
+// 0.1 s of a pause
 const MAX_PAUSE_MS = 900;
 const WORK_MS = 2; // how long lines are processed before a rest
 const REST_MS = 5; // this rest, and the shortest after a read: requests get a turn
@@ -28,42 +29,63 @@ const CR = 0x0d;
  */
 export async function* readLines(
   input: Input,
-  drop: (problem: string, lineOrStart: Uint8Array) => void,
+  drop: Drop,
   now: () => number,
+  wait: typeof delay,
 ): AsyncGenerator<Uint8Array> {
-  const buffer = new Uint8Array(MAX_LINE_BYTES + 2); // a line with its CRLF
-  let length = 0; // of the incomplete line at the start of the buffer
-  let isSkipping = false; // until the end of a line whose start has been dropped
+  const buffer = new LineBuffer(drop);
   while (true) {
     const waitStart = now();
-    const count = await read(input, buffer.subarray(length));
-    if (count === null) {
-      if (length > 0) drop(UNFINISHED, buffer.subarray(0, length));
-      return;
-    }
-    if (length > 0 && now() - waitStart > MAX_PAUSE_MS) {
-      drop(PAUSED, buffer.subarray(0, length));
-      isSkipping = true;
-    }
-    length += count;
-    const bytes = buffer.subarray(0, length);
+    const count = await read(input, buffer.room);
+    if (count === null) return buffer.discard(UNFINISHED);
+    if (now() - waitStart > MAX_PAUSE_MS) buffer.discard(PAUSED);
     let restAt = now() + WORK_MS;
-    for (const line of splitLines(bytes)) {
-      if (isSkipping) isSkipping = false;
-      else if (line.length > MAX_LINE_BYTES) drop(TOO_LONG, line);
-      else yield line;
+    for (const line of buffer.push(count)) {
+      yield line;
       if (now() < restAt) continue;
-      await delay(REST_MS);
+      await wait(REST_MS);
       restAt = now() + WORK_MS;
     }
-    const incomplete = bytes.subarray(bytes.lastIndexOf(LF) + 1);
-    if (incomplete.length === buffer.length && !isSkipping) {
-      drop(TOO_LONG, incomplete);
-      isSkipping = true;
+    await wait(Math.max(REST_MS, count / MAX_BYTES_PER_MS));
+  }
+}
+
+/** Receives a line that is dropped, or its start, and why. */
+type Drop = (problem: string, lineOrStart: Uint8Array) => void;
+
+/** Keeps the incomplete line at the end of what was read, and drops lines too long. */
+class LineBuffer {
+  readonly #bytes = new Uint8Array(MAX_LINE_BYTES + 2); // a line with its CRLF
+  #length = 0; // of the incomplete line, which is at the start
+  #isSkipping = false; // until the end of a line whose start has been dropped
+
+  constructor(private readonly drop: Drop) {}
+
+  /** Where to put the bytes that are read next. */
+  get room(): Uint8Array<ArrayBuffer> {
+    return this.#bytes.subarray(this.#length);
+  }
+
+  /** Adds bytes that are in {@linkcode room}, and yields the lines that they complete. */
+  *push(count: number): Generator<Uint8Array> {
+    const bytes = this.#bytes.subarray(0, this.#length + count);
+    for (const line of splitLines(bytes)) {
+      if (this.#isSkipping) this.#isSkipping = false;
+      else if (line.length > MAX_LINE_BYTES) this.drop(TOO_LONG, line);
+      else yield line;
     }
-    buffer.set(incomplete);
-    length = isSkipping ? 0 : incomplete.length; // nothing of a skipped line is kept
-    await delay(Math.max(REST_MS, count / MAX_BYTES_PER_MS));
+    const incomplete = bytes.subarray(bytes.lastIndexOf(LF) + 1);
+    this.#bytes.set(incomplete);
+    this.#length = incomplete.length;
+    if (this.#length === this.#bytes.length) this.discard(TOO_LONG);
+    if (this.#isSkipping) this.#length = 0; // nothing of a skipped line is kept
+  }
+
+  /** Drops the incomplete line, if there is one, and skips the rest of it. */
+  discard(problem: string): void {
+    if (this.#length === 0 || this.#isSkipping) return;
+    this.drop(problem, this.#bytes.subarray(0, this.#length));
+    this.#isSkipping = true;
   }
 }
 

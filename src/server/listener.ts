@@ -1,5 +1,4 @@
-import type { Logger } from "@std/log/logger";
-import { limitWarnings, logNotice } from "../log/logger.ts";
+import { limitWarnings, type NoticeLogger } from "../log/logger.ts";
 import type { Runtime } from "./runtime.ts";
 
 const LISTEN_RETRY_MS = 200; // pause after a failed attempt, which takes 0.05 ms
@@ -16,6 +15,9 @@ interface Cause {
 }
 
 const OTHER_ADDRESS = "Choose another address with --host, or omit it";
+
+const UNSET_ADDRESS =
+  "Unset DENO_SERVE_ADDRESS, which overrides --host and --port";
 
 /** The causes, by the name or else the code of Deno.serve's error. */
 const CAUSES: Record<string, Cause> = {
@@ -37,7 +39,9 @@ const CAUSES: Record<string, Cause> = {
   NotCapable: { // not by --host, since all of its addresses are permitted
     kind: "impossible",
     reason: "the service is not permitted to use that address",
-    remedy: "Unset DENO_SERVE_ADDRESS, which overrides --host and --port",
+    remedy: Deno.build.standalone
+      ? UNSET_ADDRESS
+      : `Start it with "deno task start", which permits its addresses. If you did: ${UNSET_ADDRESS}`,
   },
   PermissionDenied: {
     kind: "impossible",
@@ -100,7 +104,7 @@ export async function keepTrying(
   open: () => Listener,
   mayRetry: (error: ListenError) => boolean,
   signal: AbortSignal,
-  logger: Logger,
+  logger: NoticeLogger,
   { now, delay }: Runtime,
 ): Promise<Listener | undefined> {
   const start = now();
@@ -110,7 +114,7 @@ export async function keepTrying(
     try {
       const listener = open();
       const seconds = ((now() - start) / 1000).toFixed(1);
-      if (hasFailed) logNotice(logger, `Listening after ${seconds} s`);
+      if (hasFailed) logger.notice(`Listening after ${seconds} s`);
       return listener;
     } catch (error) {
       if (!(error instanceof ListenError && mayRetry(error))) throw error;
@@ -124,8 +128,8 @@ export async function keepTrying(
 
 /**
  * Takes a free port with an empty queue, and accepts nobody. The kernel then ignores all
- * but one attempt to connect, and clients retry after a second instead of being refused.
- * This slows down those that reconnect at once, so that others get a turn.
+ * but one attempt to connect, and clients retry after a second instead of being refused:
+ * those that reconnect at once become slower, so that others get a turn.
  */
 export function holdPort(
   { hostname, port }: Address,

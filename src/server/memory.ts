@@ -14,7 +14,7 @@ const RELEASE_CHECKS = 10; // more than were ever needed: a board may be slower
 const NOT_FREED = `Closing all connections has not freed enough memory
 Start the service with MALLOC_TRIM_THRESHOLD_=131072, if it was started without it`;
 
-/** The process uses too much memory. */
+/** The process uses too much memory, and cannot free it. */
 export class MemoryError extends Error {}
 
 /** Limits the memory of the process. An attack does not raise the limit. */
@@ -25,15 +25,11 @@ export class MemoryLimit {
     this.#lowestBytes = runtime.residentBytes();
   }
 
-  /**
-   * Throws a {@linkcode MemoryError} once the process uses too much memory. Returns after
-   * the signal is aborted.
-   */
-  async watch(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.runtime.delay(CHECK_MS);
-      if (this.#isExceeded()) throw new MemoryError("Too much memory in use");
-    }
+  /** Waits until the process uses too much memory, or the signal is aborted. */
+  async waitForExcess(signal: AbortSignal): Promise<void> {
+    do await this.runtime.delay(CHECK_MS); while (
+      !signal.aborted && !this.#isExceeded()
+    );
   }
 
   /**

@@ -14,12 +14,19 @@ export function formatStartReport(
     : [hostname];
   const lines = [` * Debug mode: ${debug ? "on" : "off"}`];
   if (isAll) lines.push(` * Running on all addresses (${hostname})`);
+  else if (isLoopback(hostname)) {
+    lines.push(` * Only this machine can connect (${hostname})`);
+  }
   for (const host of hosts) {
     const authority = `${host.includes(":") ? `[${host}]` : host}:${port}`;
     lines.push(` * Running on http://${authority}${RESOURCE_PATH}`);
   }
   if (!journal) lines.push("Press CTRL+C to quit");
   return lines;
+}
+
+function isLoopback(address: string): boolean {
+  return /^(127\.|::1$)/.test(address);
 }
 
 /** Lists the addresses at which other machines reach this one. */
@@ -30,7 +37,7 @@ function lanAddresses(
   try {
     return networkInterfaces()
       .filter(({ address, family, scopeid }) =>
-        !/^(127\.|::1$)/.test(address) &&
+        !isLoopback(address) &&
         // A link-local address (its scope is not 0) works only with its zone
         (family === "IPv4" || (hostname === "::" && scopeid === 0))
       )

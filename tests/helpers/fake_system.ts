@@ -53,10 +53,9 @@ export class FakeSystem {
   #serve(options: ServeOptions) {
     if (this.serveError) throw this.serveError;
     this.#takePort("answered");
-    const { hostname, port, tcpBacklog, signal } = options;
-    const backlog = tcpBacklog ? `, backlog ${tcpBacklog}` : "";
+    const { hostname, port, signal } = options;
     const open = this.connections ? `, ${this.connections} connections` : "";
-    this.events.push(`serve ${hostname}:${port}${backlog}${open}`);
+    this.events.push(`serve ${hostname}:${port}${open}`);
     this.options = options;
     const finished = this.#finished = Promise.withResolvers<void>();
     let isShutDown = false;

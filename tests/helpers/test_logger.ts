@@ -1,8 +1,8 @@
 // Collects what is logged.
 
 import { BaseHandler } from "@std/log/base-handler";
-import { Logger, type LogRecord } from "@std/log/logger";
-import { NOTICE } from "../../src/log/logger.ts";
+import type { LogRecord } from "@std/log/logger";
+import { levelOf, NoticeLogger } from "../../src/log/logger.ts";
 
 /** Passes each message on, with the name of its level, or NOTICE. */
 class MessageHandler extends BaseHandler {
@@ -10,8 +10,8 @@ class MessageHandler extends BaseHandler {
     super("NOTSET", { formatter: ({ msg }) => msg });
   }
 
-  override handle({ msg, levelName, args }: LogRecord): void {
-    this.write(msg, args.includes(NOTICE) ? "NOTICE" : levelName);
+  override handle(record: LogRecord): void {
+    this.write(record.msg, levelOf(record));
   }
 
   override log(): void {}
@@ -20,6 +20,6 @@ class MessageHandler extends BaseHandler {
 /** Creates a logger that calls a function with each message and its level. */
 export function createTestLogger(
   write: (text: string, level: string) => void,
-): Logger {
-  return new Logger("test", "DEBUG", { handlers: [new MessageHandler(write)] });
+): NoticeLogger {
+  return new NoticeLogger("DEBUG", [new MessageHandler(write)]);
 }

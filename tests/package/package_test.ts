@@ -128,7 +128,7 @@ Deno.test(
       page,
     );
     const [title] = page.split("\n");
-    assertEquals(title, '.TH DATASENSOR 1 2026-11-22 "datasensor 1.0.0"');
+    assertEquals(title, '.TH DATASENSOR 1 2026-11-25 "datasensor 1.0.0"');
   },
 );
 

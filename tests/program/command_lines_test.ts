@@ -89,7 +89,7 @@ const REJECTED: [flags: string, message: string][] = [
   ["--max-age 15", "--max-age requires --stdin"],
   [
     "--stdin --max-age 0",
-    '--max-age takes a number of seconds above 0, such as 15 or 0.5, not "0"',
+    '--max-age takes a number of seconds above 0, such as 15 or 0.5, or "none", not "0"',
   ],
   ["--debug=yes", '--debug takes no value, not "yes"'],
   [

@@ -63,7 +63,7 @@ Deno.test(
     assert(peak <= 512, `It took ${peak} MB`);
     assertEquals((await program.stop()).code, 0);
     assertEquals(program.messages, [
-      'WARN Closed all connections to recover from "Error: Too much memory in use"',
+      'WARN Closed all connections to recover from "Too much memory in use"',
     ]);
   },
 );

@@ -100,7 +100,7 @@ Deno.test("the program exits with 1, or with 2 with --journal, if it can never l
     assertEquals(ended.code, code);
     const [reason, remedy] = ended.stderr.split("\n");
     assert(reason?.startsWith(`${priority}Cannot listen`), reason);
-    assert(remedy?.startsWith(`${priority}Unset DENO_SERVE_ADDRESS`), remedy);
+    assert(remedy?.startsWith(`${priority}Start it with "deno task`), remedy);
   }
 });
 

@@ -1,6 +1,6 @@
 // --stdin: how the program reads any kind of standard input.
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
 import { needs } from "../helpers/needs.ts";
 import { get } from "../helpers/network.ts";
@@ -85,9 +85,9 @@ Deno.test("the program answers while a sensor prints nonsense as fast as it can"
   await program.waitForLines(1);
   const invalid = "The sensor has sent only invalid lines so far";
   for (let i = 0; i < 40; i++) assertEquals(await read(program), invalid);
-  assertEquals(program.messages, [
-    'WARN Dropping lines that are not JSON, such as "["',
-  ]);
+  const [warning, ...others] = program.messages;
+  assertEquals(others, []);
+  assertMatch(warning!, /^WARN .* not JSON, such as "\["/);
 });
 
 Deno.test(

@@ -3,7 +3,6 @@
 import { assertEquals } from "@std/assert";
 import { HELP, VERSION } from "../../src/process/command_line.ts";
 import { type DEPENDENCIES, runProgram } from "../../src/program.ts";
-import { logNotice } from "../../src/log/logger.ts";
 import { ListenError } from "../../src/server/listener.ts";
 import { MemoryError } from "../../src/server/memory.ts";
 import { parseAccessLine } from "../helpers/access_line.ts";
@@ -17,7 +16,7 @@ type Serve = (
   server: {
     config: ServerArguments[0];
     application: ServerArguments[1];
-    logger: ServerArguments[3];
+    logger: ServerArguments[2];
   },
   stop: AbortSignal,
 ) => Promise<void>;
@@ -54,7 +53,7 @@ async function run(args: string[], {
     Server: class {
       #server;
       constructor(...args: ServerArguments) {
-        const [config, application, , logger] = args;
+        const [config, application, logger] = args;
         this.#server = { config, application, logger };
       }
       run = (stop: AbortSignal) => serve(this.#server, stop);
@@ -220,7 +219,7 @@ for (const [args, process, log] of LOGS) {
       logger.info("one");
       logger.warn("two");
       logger.error("three");
-      logNotice(logger, "over");
+      logger.notice("over");
       logger.debug("four\n    at main.ts");
       return Promise.resolve();
     };

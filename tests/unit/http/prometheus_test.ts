@@ -162,9 +162,10 @@ const READINGS: [json: string, ...samples: string[]][] = [
     String.raw`datasensor_reading{key="a\\b\"c\nd${"\t"}"} 1`,
     String.raw`datasensor_reading{key="\\n"} 2`,
   ],
-  // The first of those that have the same key
-  ['{"a.b":1,"a":{"b":2}}', 'datasensor_reading{key="a.b"} 1'],
-  ['{"\\ud800":1,"\\udfff":2}', 'datasensor_reading{key="\ufffd"} 1'],
+  // The last of those that have the same key
+  ['{"a":1,"a":2}', 'datasensor_reading{key="a"} 2'],
+  ['{"a.b":1,"a":{"b":2}}', 'datasensor_reading{key="a.b"} 2'],
+  ['{"\\ud800":1,"\\udfff":2}', 'datasensor_reading{key="\ufffd"} 2'],
 ];
 
 for (const [json, ...samples] of READINGS) {

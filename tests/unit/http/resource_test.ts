@@ -4,7 +4,7 @@ import { assertEquals } from "@std/assert";
 import type { Handler } from "../../../src/http/handler.ts";
 import { createResource } from "../../../src/http/resource.ts";
 import { createResponses } from "../../../src/http/responses.ts";
-import type { Reading, Sensor } from "../../../src/sensor/last_reading.ts";
+import type { Reading, Sensor } from "../../../src/sensor/reading.ts";
 
 const METHODS = "GET, HEAD, OPTIONS";
 

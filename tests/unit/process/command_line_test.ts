@@ -28,6 +28,7 @@ const COMMAND_LINES: [args: string[], config: Partial<Config>][] = [
   [["--no-debug", "--debug"], { debug: true }],
   [["--stdin", "--max-age", "15"], { stdin: true, maxAgeSeconds: 15 }],
   [["--max-age=0.5", "--stdin"], { stdin: true, maxAgeSeconds: 0.5 }],
+  [["--stdin", "--max-age=none"], { stdin: true, maxAgeSeconds: Infinity }],
   [["--json", "--stdin"], { stdin: true, json: true }],
   [["--cors", "--journal"], { cors: true, journal: true }],
   [["--", "--port", "1"], { port: 1 }],
@@ -70,8 +71,8 @@ const VALUES: [args: string[], valid: string, invalid: string[]][] = [
   ],
   [
     ["--stdin", "--max-age"],
-    "a number of seconds above 0, such as 15 or 0.5",
-    ["", "0", "0.0", "-1", "1e3", ".5", "5.", "15s", "Infinity", " 1"],
+    'a number of seconds above 0, such as 15 or 0.5, or "none"',
+    ["", "0", "0.0", "-1", "1e3", ".5", "5.", "15s", "Infinity", " 1", "None"],
   ],
 ];
 
@@ -136,7 +137,7 @@ Deno.test("HELP has a row for each flag, and fits in 80 columns", () => {
   --json               with --stdin: each line is JSON, served unchanged, and
                        its numbers to Prometheus
   --max-age SECONDS    with --stdin: answer 503 once the last reading is older
-                       than this (default: no limit)
+                       than this; none: never (default 300)
 `;
   assert(HELP.includes(rows), HELP);
   for (const line of HELP.split("\n")) assert(line.length <= 80, line);

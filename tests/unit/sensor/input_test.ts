@@ -12,7 +12,9 @@ const EIO = new Error("EIO");
 const FAILED = ENDED.replace("ended", "failed (Error: EIO)");
 const such = (problem: string, start: string) =>
   `Dropping lines ${problem}, such as ${JSON.stringify(start)}`;
-const notJson = (start: string) => such("that are not JSON", start);
+const REMEDY =
+  ". Print a whole JSON text on each line, numbers with a decimal point, or omit --json to serve any text";
+const notJson = (start: string) => such("that are not JSON", start) + REMEDY;
 const PAUSED = such("that pause before they end", "2");
 const CUT_OFF = such("without a line feed", "2");
 const TOO_LONG = such("longer than 65536 bytes", "x".repeat(80));
@@ -32,13 +34,20 @@ class TestInput {
   readonly #chunks: Chunk[] = [];
   #wake: (() => void) | undefined; // while a read waits
 
-  constructor({ json = false } = {}) {
+  constructor({ json = false, wait = () => Promise.resolve() } = {}) {
     const logger = createTestLogger((line) => this.warnings.push(line));
     const now = () => this.now;
-    this.lastReading = new LastReading(undefined, logger, now);
+    this.lastReading = new LastReading(Infinity, logger, now);
     const input = { read: (bytes: Uint8Array) => this.#read(bytes) };
-    const stop = this.stopper.signal;
-    this.end = followInput(input, json, this.lastReading, logger, stop, now);
+    this.end = followInput(
+      input,
+      json,
+      this.lastReading,
+      logger,
+      this.stopper.signal,
+      now,
+      wait,
+    );
   }
 
   async #read(bytes: Uint8Array): Promise<number | null> {
@@ -59,11 +68,16 @@ class TestInput {
     return count;
   }
 
-  /** Adds to the input, and waits until all of it is read. */
-  async send(...chunks: Chunk[]): Promise<void> {
+  /** Adds to the input. */
+  push(...chunks: Chunk[]): void {
     this.#chunks.push(...chunks);
     this.#wake?.();
     this.#wake = undefined;
+  }
+
+  /** Adds to the input, and waits until all of it is read. */
+  async send(...chunks: Chunk[]): Promise<void> {
+    this.push(...chunks);
     const isDone = () =>
       this.#wake !== undefined ||
       this.warnings.some((warning) => warning.startsWith("The input"));
@@ -178,7 +192,7 @@ Deno.test("followInput() does not take a fault of the program for a failed input
   input.lastReading.set = () => {
     throw fault;
   };
-  input.send("21\n");
+  input.push("21\n");
   assertEquals(await input.end.catch((error) => error), fault);
   const reason = "no reading so far; in a pipe, it may hold its lines back";
   const unavailable = `The sensor has sent ${reason}`;
@@ -188,8 +202,9 @@ Deno.test("followInput() does not take a fault of the program for a failed input
 
 Deno.test("followInput() does not log the end of an input that comes with the signal to stop", async () => {
   for (const [end, how] of [[null, "ended"], [EIO, "failed"]] as const) {
-    const input = new TestInput();
-    input.send(end);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const input = new TestInput({ wait: () => promise });
+    input.push(end);
     const reason = `The sensor has sent no reading, and the input has ${how}`;
     const read = () => input.lastReading.read();
     await waitFor(
@@ -198,6 +213,7 @@ Deno.test("followInput() does not log the end of an input that comes with the si
       (reading) => "unavailable" in reading && reading.unavailable === reason,
     );
     input.stopper.abort(); // Ctrl+C ends a sensor in the same pipeline first
+    resolve();
     await input.end;
     input.assert(undefined);
   }

@@ -8,7 +8,7 @@ const START = Date.UTC(2026, 10, 20, 17, 14, 56);
 const DAY_MS = 86_400_000;
 
 /** Creates a last reading with two clocks. */
-function create(maxAgeSeconds?: number) {
+function create(maxAgeSeconds = Infinity) {
   const warnings: string[] = [];
   const clocks = { now: 1000, date: START };
   const logger = createTestLogger((line, level) =>
@@ -29,7 +29,7 @@ Deno.test("LastReading is unavailable while it is too old, and logs it once", ()
   pass(1500);
   assertEquals(last.read(), { json: "21", time: START });
   const age = (seconds: number) =>
-    `The last reading is ${seconds} s old: the limit is 1.5 s`;
+    `The last reading is ${seconds} s old: the limit is 1.5 s (--max-age)`;
   pass(1);
   assertEquals(last.read(), { unavailable: age(1.6) });
   pass(60_000);

@@ -25,7 +25,7 @@ const CAUSES: [cause: Error, kind: string, message: string][] = [
   [
     new NotCapable(),
     "impossible",
-    "the service is not permitted to use that address\nUnset DENO_SERVE_",
+    'the service is not permitted to use that address\nStart it with "deno task start"',
   ],
   [
     new PermissionDenied(),

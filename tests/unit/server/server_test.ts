@@ -2,10 +2,8 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { DEFAULTS } from "../../../src/config.ts";
-import { Descriptors } from "../../../src/server/descriptors.ts";
 import { Server } from "../../../src/server/server.ts";
 import { EMFILE, FakeSystem } from "../../helpers/fake_system.ts";
-import { CLIENT } from "../../helpers/network.ts";
 import { createTestLogger } from "../../helpers/test_logger.ts";
 
 /** A server on a simulated system, with its log. */
@@ -25,15 +23,9 @@ class Simulation {
     const logger = createTestLogger((line, level) =>
       (level === "WARN" ? this.log : this.reported).push(line)
     );
-    const descriptors = new Descriptors(logger, system.runtime.now);
-    const handler = descriptors.withClosing(() => new Response());
     const server = new Server(
       { ...DEFAULTS, hostname: "localhost", port: 0, journal },
-      {
-        handler: (request) => handler(request, { client: "", target: "/" }),
-        onError: () => new Response(),
-      },
-      descriptors,
+      { handler: () => new Response(), onError: () => new Response() },
       logger,
       system.runtime,
     );
@@ -49,13 +41,6 @@ class Simulation {
     system.connections = 10;
     await system.pass(0);
     return simulation;
-  }
-
-  /** Sends a request, and returns what happens to its connection. */
-  request(): string | null {
-    const request = new Request("http://board/datasensor");
-    const response = this.system.options.handler(request, CLIENT) as Response;
-    return response.headers.get("connection");
   }
 }
 
@@ -73,12 +58,10 @@ function assertServes({ system, log }: Simulation, ...lines: string[]): void {
 const closed = (reason: string | Error) =>
   `Closed all connections to recover from "${reason}"`;
 const CLOSED = closed(EMFILE);
-const CLOSING = "Connections are no longer kept alive";
-const KEEPING = "Connections are kept alive again";
 const REMEDY = "Stop that program, or choose another port with --port";
 const TAKEN =
   `Cannot listen on "127.0.0.1", port 5000: another program uses the port. ${REMEDY}`;
-const TOO_LARGE = closed("Error: Too much memory in use");
+const TOO_LARGE = closed("Too much memory in use");
 
 for (const canHoldPort of [true, false]) {
   const others = canHoldPort ? "wait" : "are refused";
@@ -90,7 +73,7 @@ for (const canHoldPort of [true, false]) {
     await system.pass(5);
     assertEquals(system.connections, 10);
     await system.pass(495);
-    assertServes(simulation, CLOSED, CLOSING);
+    assertServes(simulation, CLOSED);
     const holding = ["hold 127.0.0.1:5000, backlog 0", "close all", "release"];
     assertEquals(system.events, [
       "serve localhost:0",
@@ -116,7 +99,7 @@ Deno.test("Server logs why it cannot listen once a minute, and when it can again
   assertMatch(end!, /^Listening after 130\.\d s$/);
   assertEquals(others, [end]);
   const outage = [CLOSED, TAKEN, TAKEN, TAKEN];
-  assertServes(simulation, ...outage.toSpliced(1, 0, CLOSING), ...outage);
+  assertServes(simulation, ...outage, ...outage);
 });
 
 const START = 'Cannot listen on "localhost", port 0: ';
@@ -133,7 +116,7 @@ Deno.test("Server throws at the start if the port is taken, but with --journal i
   system.isPortTaken = false;
   await system.pass(1000);
   assertMatch(reported[0]!, /^Listening after 130\.\d s$/);
-  assertMatch(reported[2]!, /http:\/\/127\.0\.0\.1:5000\//);
+  assertMatch(reported.at(-1)!, /http:\/\/127\.0\.0\.1:5000\//);
 
   const terminal = new Simulation(taken());
   const error = await terminal.ended.catch(String);
@@ -188,48 +171,15 @@ Deno.test("Server logs each new failure at once, and the same one once a minute"
   await system.pass(1000);
   system.fail(); // Deno.serve ends without being stopped
   await system.pass(1000);
-  const ended = closed("Error: The server has ended");
+  const ended = closed("The server has ended");
   assertServes(
     simulation,
     CLOSED,
-    CLOSING,
     CLOSED,
     CLOSED,
     closed(other),
     ended,
   );
-});
-
-Deno.test("Server keeps no connection alive until ten minutes after accept last failed", async () => {
-  const simulation = await Simulation.start();
-  const { system } = simulation;
-  assertEquals(simulation.request(), null);
-  system.fail(EMFILE);
-  await system.pass(300_000);
-  system.fail(EMFILE);
-  await system.pass(599_000);
-  assertEquals(simulation.request(), "close");
-  await system.pass(2000);
-  assertEquals([simulation.request(), simulation.request()], [null, null]);
-  assertServes(simulation, CLOSED, CLOSING, CLOSED);
-  assertEquals(simulation.reported.at(-1), KEEPING);
-  system.fail(EMFILE);
-  await system.pass(500);
-  assertEquals(simulation.request(), "close");
-  assertServes(simulation, CLOSED, CLOSING, CLOSED, CLOSED, CLOSING);
-});
-
-Deno.test("Server lets fewer clients wait when descriptors run out again within 10 s", async () => {
-  const simulation = await Simulation.start();
-  const { system } = simulation;
-  const fail = async (milliseconds: number) => {
-    system.fail(EMFILE);
-    await system.pass(milliseconds);
-    return system.options.tcpBacklog;
-  };
-  assertEquals(await fail(9900), undefined);
-  assertEquals(await fail(10_100), 128);
-  assertEquals(await fail(500), undefined);
 });
 
 Deno.test("Server closes all connections soon after the process grew too large", async () => {
@@ -244,7 +194,6 @@ Deno.test("Server closes all connections soon after the process grew too large",
   await system.pass(1000);
   const { waiting, refused } = system.clients;
   assert(waiting > 100 && refused < 5, "Clients do not wait for the memory");
-  assertEquals(simulation.request(), null);
   assertServes(simulation, TOO_LARGE);
 });
 

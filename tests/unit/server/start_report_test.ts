@@ -21,12 +21,16 @@ const hideInterfaces = () => {
 
 const all = (host: string) => ` * Running on all addresses (${host})`;
 const on = (host: string) => ` * Running on http://${host}:5001/datasensor`;
+const ONLY_HERE = " * Only this machine can connect (::1)";
 const LOCAL = on("127.0.0.1");
 const IPV4 = [LOCAL, on("192.0.2.7")];
 const IPV6 = [...IPV4, on("[2001:db8::7]")];
 
 const REPORTS: [what: string, string, string[], typeof networkInterfaces?][] = [
-  ["a single address", "::1", [on("[::1]")]],
+  ["the loopback address, and who can connect", "::1", [
+    ONLY_HERE,
+    on("[::1]"),
+  ]],
   ["the IPv4 addresses of this machine", "0.0.0.0", [all("0.0.0.0"), ...IPV4]],
   ["IPv6 addresses that are not link-local", "::", [all("::"), ...IPV6]],
   ["only loopback in a sandbox", "::", [all("::"), LOCAL], hideInterfaces],

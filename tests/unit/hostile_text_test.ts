@@ -1,0 +1,105 @@
+// No text of a client or a sensor holds the program up: the worst 64 KiB for each pattern
+// and loop that meets one take milliseconds, where a quadratic one takes seconds.
+
+import { assert } from "@std/assert";
+import { withAccessLog } from "../../src/http/access_log.ts";
+import { formatMetrics, isScrape } from "../../src/http/prometheus.ts";
+import { requestTarget } from "../../src/http/request_target.ts";
+import { createResource } from "../../src/http/resource.ts";
+import { createResponses } from "../../src/http/responses.ts";
+import { followInput } from "../../src/sensor/input.ts";
+import { LastReading } from "../../src/sensor/last_reading.ts";
+import { MAX_LINE_BYTES } from "../../src/sensor/line_reader.ts";
+import { createTestLogger } from "../helpers/test_logger.ts";
+
+/** More than a busy machine needs, and less than anything quadratic does. */
+const LIMIT_MS = 1000;
+
+/** Returns a text of 64 KiB that repeats a part, between a start and an end. */
+function long(part: string, end = "x", start = ""): string {
+  const room = MAX_LINE_BYTES - start.length - end.length;
+  return start + part.repeat(room / part.length) + end;
+}
+
+const logger = createTestLogger(() => {});
+const responses = createResponses(false);
+
+/** Serves a line to Prometheus, as a text and as JSON. */
+async function readLine(line: string): Promise<void> {
+  for (const isJson of [false, true]) {
+    const chunks = [new TextEncoder().encode(`${line}\n`)];
+    const read = (bytes: Uint8Array) => {
+      const chunk = chunks.shift();
+      if (chunk) bytes.set(chunk);
+      return Promise.resolve(chunk?.length ?? null);
+    };
+    const last = new LastReading(Infinity, logger);
+    const { signal } = new AbortController();
+    const wait = () => Promise.resolve();
+    await followInput({ read }, isJson, last, logger, signal, () => 0, wait);
+    const reading = last.read();
+    if ("json" in reading) formatMetrics(reading.json, 0);
+  }
+}
+
+/** Answers and logs a request with a target. */
+function answer(target: string | undefined): void {
+  const resource = createResource(() => ({ json: "1" }), responses);
+  const handler = withAccessLog(resource, logger);
+  const request = new Request("http://board/datasensor");
+  handler(request, { client: "192.0.2.7", target });
+}
+
+/** What receives a text, and the worst texts for it. */
+const RECEIVERS: [
+  what: string,
+  receive: (text: string) => void | Promise<void>,
+  texts: string[],
+][] = [
+  ["a line of a sensor", readLine, [
+    ...["1", " ", "1.", "\t\r", "e1", "\\"].map((part) => long(part)),
+    ...["1", " ", "1 "].map((part) => long(part, 'x"', '"')),
+    long("1", "x", "1".repeat(MAX_LINE_BYTES / 2) + "."),
+    long("[", ""),
+    long("1,", "1]", "["),
+    long('"a":1,', '"a":1}', "{"),
+    long("a", '":1}', '{"'),
+  ]],
+  [
+    "an Accept field",
+    (accept) => {
+      isScrape(new Request("http://board/", { headers: { accept } }));
+    },
+    ["text/plain;", "text/plain; ", ",", ", ;", "text/plain;version=0.0.4x"]
+      .map((part) => long(part)),
+  ],
+  [
+    "a Host field and a target",
+    (text) => {
+      for (const url of [`http://${text}/`, `http://board/${text}`, text]) {
+        for (const host of [text, "board"]) {
+          const headers = new Headers({ host: host.trim() });
+          answer(requestTarget({ url, headers } as Request));
+        }
+      }
+    },
+    ["a", "%41", "%", "[", ":1", "a.", "/", "?", "@"]
+      .flatMap((part) => [long(part), long(part, "\\")]),
+  ],
+  [
+    "a target that is decoded and logged",
+    answer,
+    ["%64", "%", "%ff", '"', "\\", "°", "?", "/"].map((part) => long(part)),
+  ],
+];
+
+for (const [what, receive, texts] of RECEIVERS) {
+  Deno.test(`${what} takes no longer than its length`, async () => {
+    for (const text of texts) {
+      const start = performance.now();
+      await receive(text);
+      const ms = performance.now() - start;
+      assert(ms < LIMIT_MS, `${text.slice(0, 40)}… took ${ms} ms`);
+    }
+  });
+}
