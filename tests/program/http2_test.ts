@@ -1,4 +1,4 @@
-// HTTP/2, which Deno.serve accepts without an upgrade, as raw frames.
+// HTTP/2, which Deno.serve accepts without an upgrade, by curl and as raw frames.
 
 import { assert, assertEquals } from "@std/assert";
 import {
@@ -9,6 +9,7 @@ import {
   request,
 } from "../helpers/http2.ts";
 import { needs, notLinux } from "../helpers/needs.ts";
+import { output } from "../helpers/process.ts";
 import { residentMemory } from "../helpers/resources.ts";
 import { Program } from "../helpers/program.ts";
 import { WITH_OPEN_FILES } from "../helpers/open_files.ts";
@@ -45,6 +46,23 @@ Deno.test("the program answers and logs unusual HTTP/2 requests like HTTP/1.1 re
     REQUESTS.map(([, logged, status]) => `${logged} ${status}`),
   );
 });
+
+Deno.test(
+  "the program answers HEAD over HTTP/2 with the status and the length of GET, and without a body",
+  needs({ commands: ["curl"] }),
+  async () => {
+    await using program = await Program.start();
+    const request = async (flag: string) => {
+      const args = ["--http2-prior-knowledge", flag, program.url];
+      const { code, stdout } = await output("curl", args);
+      const [head = "", body] = stdout.split("\r\n\r\n");
+      return [code, head.match(/^(HTTP|content-).*/gm)?.sort(), body];
+    };
+    const [code, fields, body] = await request("-si");
+    assertEquals([code, body], [0, '"Sensor data"']);
+    assertEquals(await request("-sI"), [0, fields, ""]); // Deno.serve would send a body
+  },
+);
 
 Deno.test(
   "the program closes all connections when they take too much memory, and recovers",

@@ -1,68 +1,105 @@
-// What Deno.serve makes of requests over HTTP/1: how they are answered and logged.
+// The README's table "HTTP interface": what a request over HTTP/1 gets, with what Deno.serve
+// makes of it. http2_test.ts sends what only HTTP/2 can.
 
-import { assertEquals, assertMatch } from "@std/assert";
-import { exchange, LAST_GET } from "../helpers/network.ts";
-import { Program } from "../helpers/program.ts";
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { readme } from "../helpers/guide.ts";
+import { exchange } from "../helpers/network.ts";
+import { preload, Program } from "../helpers/program.ts";
 
-const IGNORED = "Accept: text/html\r\nAccept-Encoding: gzip\r\n" +
-  "Range: bytes=0-1\r\nIf-None-Match: *\r\nOrigin: http://other\r\n";
+/** The rows of the table: each request, and its response. */
+const TABLE = new Map(
+  readme.match(/^## HTTP interface\n\n(\|.*?)\n\n/ms)[1]!.split("\n").slice(2)
+    .map((row) => row.split("|").map((cell) => cell.trim()))
+    .map(([, request, response]) => [request!, response!]),
+);
 
-Deno.test("the program answers GET and HEAD with the same fields, whatever clients accept", async () => {
-  await using program = await Program.start();
-  const send = async (request: string) => {
-    const response = await exchange(program.port, request);
-    const [fields = "", body] = response.split("\r\n\r\n");
-    return [
-      fields.replace(/^date: .*/m, "date: now").split("\r\n").sort(),
-      body,
-    ];
-  };
-  const [fields, body] = await send(LAST_GET);
-  assertEquals(fields, [
-    "HTTP/1.1 200 OK",
-    "cache-control: no-store",
-    "connection: close",
-    "content-length: 13",
-    "content-type: application/json",
-    "date: now",
-    "x-content-type-options: nosniff",
-  ]);
-  assertEquals(body, '"Sensor data"');
-  const more = LAST_GET.replace("\r\n", `\r\n${IGNORED}`);
-  assertEquals(await send(more), [fields, body]);
-  assertEquals(await send(more.replace("GET", "HEAD")), [fields, ""]);
-});
+const READ = "GET, HEAD `/datasensor`, any query";
+const SCRAPE = "the same from Prometheus";
+const NO_READING = "the same without a current reading";
+const OPTIONS = "OPTIONS `/datasensor`";
+const OTHER_METHOD = "other methods on `/datasensor`";
+const OTHER_PATH = "other paths, even `/datasensor/`";
+const INVALID_HOST = "an invalid Host header";
+const INTERNAL_ERROR = "an internal error";
+
+/** Returns what the table says of a row's response. */
+function described(row: string) {
+  const said = TABLE.get(row);
+  assert(said, `The table has no row "${row}"`);
+  const [status] = said.match(/\d{3}/)!;
+  const [, allow = null] = said.match(/`Allow: (.*?)`/) ?? [];
+  const [, type = null] = said.match(/`(\w+\/.*?)`/) ?? [];
+  const isError = Number(status) >= 400;
+  return { status, allow, type: isError ? "application/problem+json" : type };
+}
+
+/** Sends a request whose response is what the table says of a row. */
+async function send(
+  { port }: Program,
+  row: string,
+  request: string,
+  rest = "HTTP/1.1\r\nHost: board", // of its head
+) {
+  const head = `${request} ${rest}\r\nConnection: close\r\n\r\n`;
+  const response = await exchange(port, head);
+  const [fields = "", body = ""] = response.split("\r\n\r\n");
+  const [line = "", ...others] = fields.split("\r\n");
+  const headers = new Headers(
+    others.map((field) => field.split(": ") as [string, string]),
+  );
+  const { status, allow, type } = described(row);
+  assertEquals(line.split(" ")[1], status, request);
+  assertEquals(headers.get("allow"), allow, request);
+  assertEquals(
+    headers.get("content-type")?.replace("; charset=utf-8", "") ?? null,
+    type,
+    request,
+  );
+  return { headers, body };
+}
 
 const EXCHANGES: [
+  row: string,
   request: string,
-  status: number,
   logged?: string, // by default, the request
-  rest?: string, // of the head, if it is unusual
+  rest?: string,
 ][] = [
-  ["GET /datasensor?x=1", 200],
-  ["GET http://x/%64atasensor", 200, "GET /%64atasensor"],
-  ["GET /datasensor", 200, "GET /datasensor", "HTTP/1.0"], // without a Host
-  ["GET /datasensor", 200, "GET /datasensor", "HTTP/1.1"],
-  ["OPTIONS /datasensor", 204],
-  ["POST /datasensor", 405],
-  ["get /datasensor", 405],
-  ["GET /a/../datasensor", 404],
-  ["OPTIONS *", 404, "OPTIONS /*"],
-  ["CONNECT %2Fdatasensor", 404, "CONNECT /"],
-  ["GET http://%2Fdatasensor?x", 404, "GET /?x"],
-  ['GET /datasensor"%20200\x9b', 404, 'GET /datasensor\\"%20200\\xc2\\x9b'],
-  [`GET /${"a".repeat(60_000)}`, 404, `GET /${"a".repeat(999)}\\...`],
-  ["GET /secret", 400, "GET -", "HTTP/1.1\r\nHost: b/datasensor?"],
-  ["GET /datasensor", 400, "GET -", "HTTP/1.1\r\nHost: \u00e9"],
+  [READ, "GET /datasensor?x=1"],
+  [READ, "HEAD /datasensor"],
+  [READ, "GET http://x/%64atasensor", "GET /%64atasensor"],
+  [
+    READ,
+    "GET http://x/datasensor",
+    "GET /datasensor",
+    "HTTP/1.1\r\nHost: b/x?",
+  ],
+  [READ, "GET /datasensor", "GET /datasensor", "HTTP/1.0"], // without a Host
+  [READ, "GET /datasensor", "GET /datasensor", "HTTP/1.1"],
+  [OPTIONS, "OPTIONS /datasensor"],
+  [OTHER_METHOD, "POST /datasensor"],
+  [OTHER_METHOD, "get /datasensor"],
+  [OTHER_PATH, "GET /a/../datasensor"],
+  [OTHER_PATH, "OPTIONS *", "OPTIONS /*"],
+  [OTHER_PATH, "CONNECT %2Fdatasensor", "CONNECT /"],
+  [OTHER_PATH, "GET http://%2Fdatasensor?x", "GET /?x"],
+  [
+    OTHER_PATH,
+    'GET /datasensor"%20200\x9b',
+    'GET /datasensor\\"%20200\\xc2\\x9b',
+  ],
+  [
+    OTHER_PATH,
+    `GET /${"a".repeat(60_000)}`,
+    `GET /${"a".repeat(999)}\\...`,
+  ],
+  [INVALID_HOST, "GET /secret", "GET -", "HTTP/1.1\r\nHost: b/datasensor?"],
+  [INVALID_HOST, "GET /datasensor", "GET -", "HTTP/1.1\r\nHost: \u00e9"],
 ];
 
-Deno.test("the program answers and logs every kind of request", async () => {
+Deno.test("the program answers every kind of request as the README says, and logs it", async () => {
   await using program = await Program.start();
-  for (const [request, status, , rest] of EXCHANGES) {
-    const end = rest ?? "HTTP/1.1\r\nHost: board";
-    const head = `${request} ${end}\r\nConnection: close\r\n\r\n`;
-    const response = await exchange(program.port, head);
-    assertMatch(response, RegExp(`^HTTP/1\\.\\d ${status} `), request);
+  for (const [row, request, , rest] of EXCHANGES) {
+    await send(program, row, request, rest);
   }
   await program.stop();
   assertEquals(program.messages, []);
@@ -70,8 +107,66 @@ Deno.test("the program answers and logs every kind of request", async () => {
     program.requests.map(({ client, request, status }) =>
       `${client} ${request} ${status}`
     ),
-    EXCHANGES.map(([request, status, logged = request]) =>
-      `127.0.0.1 ${logged} ${status}`
+    EXCHANGES.map(([row, request, logged = request]) =>
+      `127.0.0.1 ${logged} ${described(row).status}`
     ),
   );
+});
+
+Deno.test("the program answers HEAD with the fields of GET, and ignores what clients accept", async () => {
+  await using program = await Program.start();
+  const read = async (method: string, more = "") => {
+    const rest = `HTTP/1.1\r\nHost: board${more}`;
+    const request = `${method} /datasensor`;
+    const { headers, body } = await send(program, READ, request, rest);
+    headers.delete("date");
+    return [body, ...headers];
+  };
+  const [body, ...fields] = await read("GET");
+  assertEquals(body, '"Sensor data"');
+  assertEquals(fields, [
+    ["cache-control", "no-store"],
+    ["connection", "close"],
+    ["content-length", "13"],
+    ["content-type", "application/json"],
+    ["x-content-type-options", "nosniff"],
+  ]);
+  assertEquals(await read("HEAD"), ["", ...fields]);
+  const ignored = "\r\nAccept: text/html\r\nAccept-Encoding: gzip" +
+    "\r\nRange: bytes=0-1\r\nIf-None-Match: *\r\nOrigin: http://other";
+  assertEquals(await read("GET", ignored), [body, ...fields]);
+});
+
+Deno.test("the program serves a reading to Prometheus, and in turn as JSON to others", async () => {
+  await using program = await Program.start(["--stdin"], { hasInput: true });
+  const request = "GET /datasensor";
+  const accept = "HTTP/1.1\r\nHost: board\r\nAccept: text/plain;version=0.0.4";
+  await send(program, NO_READING, request, accept);
+  await program.write("21.5\n");
+  await program.waitForAnswer('"21.5"');
+  const scrape = await send(program, SCRAPE, request, accept);
+  const [reading, time] = scrape.body.match(/(?<=^datasensor_.* ).*/gm)!;
+  assertEquals(reading, "21.5");
+  const modified = Date.parse(scrape.headers.get("last-modified")!) / 1000;
+  assert(Number(time) - modified >= 1 && Number(time) - modified < 2, time);
+  const json = await send(program, READ, request);
+  assertEquals([json.body, json.headers.get("vary")], ['"21.5"', "Accept"]);
+});
+
+Deno.test("the program answers an internal error as the README says, even if it cannot read a request", async () => {
+  const failing = `Object.defineProperty(Request.prototype, "url", {
+    get() { throw new TypeError("Unforeseen"); },
+  });`;
+  const flags = [preload(failing)];
+  await using program = await Program.start([], { flags });
+  const { body } = await send(program, INTERNAL_ERROR, "GET /datasensor");
+  assert(!body.includes("Unforeseen"), body);
+  const [error] = await program.waitForLines(1);
+  assertMatch(error!, /^ERROR The handler failed: TypeError: Unforeseen/);
+});
+
+Deno.test("each row of the README's table of requests has a test", () => {
+  const sent = EXCHANGES.map(([row]) => row);
+  const rows = new Set([...sent, SCRAPE, NO_READING, INTERNAL_ERROR]);
+  assertEquals(new Set(TABLE.keys()), rows);
 });

@@ -1,6 +1,6 @@
-// What the program reports at its start: its addresses, or why it cannot listen.
+// The addresses that the program reports at its start.
 
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { readme } from "../helpers/guide.ts";
 import { missingAddress, needs } from "../helpers/needs.ts";
 import { exchange, LAST_GET } from "../helpers/network.ts";
@@ -9,7 +9,6 @@ import {
   outputInNetworkOf,
   WITH_OWN_NETWORK,
 } from "../helpers/own_network.ts";
-import { output } from "../helpers/process.ts";
 import { Program, programCommand } from "../helpers/program.ts";
 
 /** Starts the program in a network with two more addresses. */
@@ -65,65 +64,15 @@ Deno.test(
   },
 );
 
-for (const host of ["127.0.0.1", "::1", "localhost"]) {
-  Deno.test(
-    `the program answers at the address that it reports for ${host}`,
-    needs({ missing: [host === "::1" ? missingAddress("::1") : undefined] }),
-    async () => {
-      await using program = await Program.start(["--host", host]);
-      assertEquals(program.addresses.length, 1);
-      const { hostname, port } = new URL(program.url);
-      const to = { hostname: hostname.replace(/^\[|\]$/g, ""), port: +port };
-      assertMatch(await exchange(to, LAST_GET), /\r\n\r\n"Sensor data"$/);
-    },
-  );
-}
-
-Deno.test("the program exits with 1 and the reason if the port is in use", async () => {
-  await using program = await Program.start();
-  const port = `${program.port}`;
-  const other = await output(...programCommand(["--port", port]));
-  assertEquals([other.code, other.stdout], [1, ""]);
-  assertMatch(other.stderr, /port \d+: another program uses the port\n.*\n$/);
-});
-
-Deno.test("the program exits with 1, or with 2 with --journal, if it can never listen", async () => {
-  const env = { DENO_SERVE_ADDRESS: "tcp:192.0.2.7:0" }; // without permission
-  for (
-    const [flag, code, priority] of [["--debug", 1, ""], [
-      "--journal",
-      2,
-      "<3>",
-    ]] as const
-  ) {
-    const ended = await output(...programCommand([flag]), { env });
-    assertEquals(ended.code, code);
-    const [reason, remedy] = ended.stderr.split("\n");
-    assert(reason?.startsWith(`${priority}Cannot listen`), reason);
-    assert(remedy?.startsWith(`${priority}Start it with "deno task`), remedy);
-  }
-});
-
-Deno.test("the program retries with --journal while the port is in use, and answers once it is free", async () => {
-  await using other = await Program.start();
-  const args = ["--port", `${other.port}`, "--journal"];
-  await using program = new Program(...programCommand(args));
-  await program.waitForMatch(/WARN/);
-  await using stopped = new Program(...programCommand(args));
-  await stopped.waitForMatch(/WARN/);
-  assertEquals((await stopped.stop()).code, 0);
-  assertEquals((await other.stop()).code, 0);
-  await program.waitForMatch(/Running on http/);
-  await program.waitForAnswer();
-  const [version, warning, end, ...report] = program.stdout.split("\n");
-  assertMatch(version!, /^datasensor \d\S* \(Deno \S+, \w+\)$/);
-  assertMatch(
-    warning!,
-    /^<4>WARN Cannot listen .*: another program .* --port$/,
-  );
-  assertMatch(end!, /^<5>Listening after \d+\.\d s$/);
-  assertEquals(report[0], " * Debug mode: on");
-  assert(!program.stdout.includes("CTRL+C"), "Nobody can press it");
-  const start = `${version}\n${warning}\n`;
-  assertEquals([stopped.stdout, stopped.stderr], [start, ""]);
-});
+Deno.test(
+  "the program answers at the only address that it reports with --host ::1",
+  needs({ missing: [missingAddress("::1")] }),
+  async () => {
+    await using program = await Program.start(["--host", "::1"]);
+    assertEquals(program.addresses, [
+      `http://[::1]:${program.port}/datasensor`,
+    ]);
+    const to = { hostname: "::1", port: program.port };
+    assertMatch(await exchange(to, LAST_GET), /\r\n\r\n"Sensor data"$/);
+  },
+);

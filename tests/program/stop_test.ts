@@ -1,16 +1,23 @@
-// Ctrl+C and SIGTERM: the program completes responses and lines, within limits.
+// Ctrl+C, SIGTERM and a closed terminal: the program completes its log and stops, whatever
+// its clients and its console do.
 
-import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
+import { parseAccessLine } from "../helpers/access_line.ts";
+import { Folder } from "../helpers/files.ts";
+import { needs } from "../helpers/needs.ts";
 import {
   GET,
   getMany,
   HALF_BODY,
   HALF_HEADER,
   open,
-  receive,
   waitUntilClosed,
 } from "../helpers/network.ts";
-import { preload, Program } from "../helpers/program.ts";
+import { ReservedPort } from "../helpers/ports.ts";
+import { Process } from "../helpers/process.ts";
+import { preload, Program, programCommand } from "../helpers/program.ts";
+import { missingTerminal, onTerminal } from "../helpers/terminal.ts";
+import { waitFor } from "../helpers/wait.ts";
 
 /** Makes the program wait forever for requests and its console, not 1.8 s and 0.9 s. */
 const WAITING_FOREVER = {
@@ -18,16 +25,6 @@ const WAITING_FOREVER = {
     const never = new AbortController().signal;
     AbortSignal.timeout = (ms) => ms < 500 ? timeout(ms) : never;`)],
 };
-
-Deno.test("the program does not wait for clients without a request", async () => {
-  await using program = await Program.start([], WAITING_FOREVER);
-  const { port } = program;
-  using _idle = await open(port, "");
-  using _keptAlive = await open(port, GET);
-  using _halfHeader = await open(port, HALF_HEADER);
-  await program.waitForLines(1);
-  assertEquals((await program.stop()).code, 0);
-});
 
 /** Fills the console without reading it, and returns the number of lines. */
 async function fillConsole(program: Program): Promise<number> {
@@ -37,18 +34,20 @@ async function fillConsole(program: Program): Promise<number> {
   return count;
 }
 
-Deno.test(
-  "the program writes every line to a slow console before it stops",
-  async () => {
-    await using program = await Program.start([], WAITING_FOREVER);
-    const count = await fillConsole(program);
-    program.kill("SIGTERM");
-    await waitUntilClosed(program.port);
-    program.resumeReading(5);
-    assertEquals((await program.waitForEnd()).code, 0);
-    assertEquals(program.lines.length, count);
-  },
-);
+Deno.test("the program waits for its log, but not for clients without a whole header, when it stops", async () => {
+  await using program = await Program.start([], WAITING_FOREVER);
+  const { port } = program;
+  using _idle = await open(port, "");
+  using _keptAlive = await open(port, GET);
+  using _halfHeader = await open(port, HALF_HEADER);
+  await program.waitForLines(1);
+  const count = await fillConsole(program);
+  program.kill("SIGTERM");
+  await waitUntilClosed(port);
+  program.resumeReading(5);
+  assertEquals((await program.waitForEnd()).code, 0);
+  assertEquals(program.lines.length, 1 + count);
+});
 
 Deno.test("the program stops although a request never ends, and nobody reads its console", async () => {
   await using program = await Program.start();
@@ -58,26 +57,43 @@ Deno.test("the program stops although a request never ends, and nobody reads its
   assertEquals((await program.stop()).code, 0);
 });
 
+const TERMINAL = needs({ missing: [missingTerminal()] });
+const REQUESTS = 20; // so few that their lines are still buffered
+
 Deno.test(
-  "the program sends whole responses to clients that read them after SIGTERM",
+  "`deno task start` stops cleanly after Ctrl+C, although it arrives twice",
+  TERMINAL,
   async () => {
-    // JSON escapes each character as \u0001, which makes a response larger than
-    // the sockets' buffers, so that one is still being sent after SIGTERM
-    const message = "\x01".repeat(120_000);
-    const args = ["--message", message];
-    await using program = await Program.start(args, WAITING_FOREVER);
-    using connection = await open(program.port, GET.repeat(10));
-    await program.waitForLines(1);
-    program.kill("SIGTERM");
-    await waitUntilClosed(program.port);
-    const [, ...responses] = (await receive(connection)).split(
-      "HTTP/1.1 200 OK",
-    );
-    assertNotEquals(responses, []);
-    for (const response of responses) {
-      assertEquals(response.split("\r\n\r\n")[1]?.length, 6 * 120_000 + 2);
-    }
+    const run = [Deno.execPath(), "task", "-q", "start", "--port", "0"];
+    await using program = new Program(...onTerminal(run));
+    await program.waitUntilListening();
+    await getMany(program.port, REQUESTS);
+    await program.write("\x03");
     assertEquals((await program.waitForEnd()).code, 0);
-    assert(program.lines.length >= responses.length, "A line is missing");
+    assertEquals(program.lines.length, REQUESTS);
+  },
+);
+
+Deno.test(
+  "the program completes its log when its terminal is closed",
+  TERMINAL,
+  async () => {
+    using folder = await Folder.create();
+    const log = `${folder.path}/log`;
+    using port = new ReservedPort(); // the start report is in the log
+    const run = programCommand(["--port", `${port}`]).flat();
+    await using program = new Process(...onTerminal(run, `>'${log}' 2>&1`));
+    const respond = () =>
+      getMany(port.number, REQUESTS).then(() => true, () => false);
+    await waitFor(`${REQUESTS} answers at port ${port}`, respond);
+    program.kill("SIGKILL"); // the terminal, which is the program's parent
+    await waitUntilClosed(port.number);
+    // Without its parent, its end cannot be awaited
+    const isAnswer = (line: string) => parseAccessLine(line)?.status === "200";
+    await waitFor(
+      `${REQUESTS} lines in the log`,
+      () => Deno.readTextFile(log),
+      (text) => text.split("\n").filter(isAnswer).length === REQUESTS,
+    );
   },
 );
