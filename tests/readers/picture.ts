@@ -10,7 +10,7 @@ const FETCH = `{
   const count = Math.round(performance.now() / 2000);
   const silence = 2 * (count - 150);
   if (silence > 15) {
-    const detail = "The last reading is " + silence + ".1 s old: the limit is 15 s";
+    const detail = "The last reading is " + silence + ".1 s old: the limit is 15 s (--max-age)";
     return Response.json({ detail }, { status: 503 });
   }
   const warmth = 1 - Math.exp(-count / 60);
