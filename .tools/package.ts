@@ -17,7 +17,6 @@ const DOCUMENTS = "usr/share/doc/datasensor";
 /** The files of src/readers that a board can use: its operator installs some of them. */
 const EXAMPLES = [
   "README.md",
-  "avahi.service",
   "datasensor-mqtt@.service",
   "datasensor_rules.yml",
   "graph.html",

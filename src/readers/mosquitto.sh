@@ -7,18 +7,19 @@
 
 broker=$1 board=$2
 show=S # lets curl show errors
+end=$(cat /proc/sys/kernel/random/uuid) # no body can contain it
 while :; do
-  # Without END, the answer is not complete
+  # Without this end, curl has failed, or the body is too long
   reading=$({
     curl -fs$show -m 5 -L --max-redirs 0 "http://$board:5000/datasensor" &&
-      echo END
+      echo "$end"
   } | head -c 65536)
   case $reading in
-    ?*END)
+    ?*"$end")
       [ "$show" ] || echo "$board: published again" >&2
       show=S
       # Without a limit, a broker that does not answer would get an old reading
-      timeout 5 mosquitto_pub -h "$broker" -t "$board/datasensor" -m "${reading%END}"
+      timeout 5 mosquitto_pub -h "$broker" -t "$board/datasensor" -m "${reading%"$end"}"
       ;;
     *)
       [ -z "$show" ] || echo "$board: nothing is published for now" >&2

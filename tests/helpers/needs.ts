@@ -5,9 +5,6 @@ import { skipIf } from "./skip.ts";
 
 /** The Debian packages of the commands that are not named like their package. */
 const PACKAGES: Record<string, string> = {
-  "amtool": "prometheus-alertmanager",
-  "avahi-browse": "avahi-utils",
-  "dbus-daemon": "dbus",
   "dpkg-deb": "dpkg",
   "ip": "iproute2",
   "mosquitto_pub": "mosquitto-clients",
@@ -81,15 +78,6 @@ export function missingAddress(hostname: string, port = 0): string | undefined {
 /** Tells whether a German locale can be made. */
 export function missingGermanLocale(): string | undefined {
   if (!isFile("/usr/share/i18n/locales/de_DE")) return "install locales";
-}
-
-/** Tells whether namespaces can be created, as root. */
-export function missingNamespaces(): string | undefined {
-  const args = ["--mount", "--net", "true"];
-  const missing = missingCommand("unshare");
-  if (missing) return missing;
-  const { success } = new Deno.Command("unshare", { args }).outputSync();
-  if (!success) return "run it as root, where namespaces can be created";
 }
 
 /** Tells whether Python has a module of a Debian package. */

@@ -18,7 +18,6 @@ const UNTESTED: [part: string, reason: string][] = [
   ["IPAddress", "needs BPF; shown on emulated ARM boards until 51a180a"],
   ["git pull", "needs the repository's server"],
   ["package --target=x86_64", "a session installs what it makes"],
-  ["restart prometheus-alertmanager", "a test starts it with the same file"],
   ["restart datasensor nginx", "a test starts nginx with the same file"],
   ["scp BOARD:/etc/nginx", "in the test, nginx and its client share a folder"],
   ["datasensor-mqtt", "a test starts the script that the unit runs"],

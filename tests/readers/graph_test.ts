@@ -116,6 +116,12 @@ const HOSTILE: [what: string, body: string, figures: number, text: RegExp][] = [
   ["no JSON", '"[".repeat(30_000)', 0, NONE],
   ["an empty body", '""', 0, NONE],
   [
+    "a long error",
+    'JSON.stringify({ detail: "x".repeat(60_000) }), { status: 503 }',
+    0,
+    /^No current reading: x{200}…$/,
+  ],
+  [
     "an endless body",
     `new ReadableStream({
       pull: (it) => it.enqueue(new Uint8Array(65_536).fill(0x31))

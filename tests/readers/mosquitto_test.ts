@@ -97,6 +97,14 @@ Deno.test(
   },
 );
 
+/** A text after which the connection is closed too early: Deno prints the reason. */
+const CUT_OFF = () =>
+  new ReadableStream({
+    start: (controller) =>
+      controller.enqueue(new TextEncoder().encode("21.5END")),
+    pull: (controller) => controller.error("The test closes the connection"),
+  });
+
 const ENDLESS = () =>
   new ReadableStream({
     pull: (controller) => controller.enqueue(new Uint8Array(65_536).fill(0x78)),
@@ -110,11 +118,12 @@ const HOSTILE: [what: string, answer: () => Response][] = [
   ],
   ["an empty body", () => new Response("")],
   ["64 KiB", () => new Response("x".repeat(65_536))],
+  ["a body without its end", () => new Response(CUT_OFF())],
   ["an endless body", () => new Response(ENDLESS())],
 ];
 
 Deno.test(
-  "mosquitto.sh publishes nothing of redirects, empty bodies and 64 KiB or more",
+  "mosquitto.sh publishes nothing of redirects, and of empty, unfinished and too long bodies",
   needs({ commands: COMMANDS }),
   async () => {
     await using broker = await Broker.start();

@@ -11,9 +11,6 @@ import { waitFor } from "../helpers/wait.ts";
 /** The page's entries for `prometheus.yml`. */
 export const CONFIG = readersPage.block("job_name: datasensor");
 
-/** Where the entries name the board. */
-export const TARGETS = 'static_configs:\n      - targets: ["BOARD:5000"]';
-
 /** The page's commands that install and check it. */
 const COMMANDS = readersPage.block("apt install prometheus\n") +
   readersPage.block("promtool check config");
@@ -30,16 +27,13 @@ export class Prometheus extends Process {
   /** Follows the page, and starts it with short intervals and changed rules. */
   static async start(
     config: string,
-    { rules = {} as Values, files = {} as Values } = {},
+    { rules = {} as Values } = {},
   ): Promise<Prometheus> {
     const folder = await Folder.create();
     const { path } = folder;
     const file = `${path}/prometheus.yml`;
     const intervals = "{ scrape_interval: 500ms, evaluation_interval: 500ms }";
     await Deno.writeTextFile(file, `global: ${intervals}\n${config}`);
-    for (const [name, text] of Object.entries(files)) {
-      await Deno.writeTextFile(`${path}/${name}`, text);
-    }
     const commands = fill(COMMANDS, {
       "sudo apt install": "command -v",
       "sudo cp": "cp",
