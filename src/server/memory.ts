@@ -27,9 +27,9 @@ export class MemoryLimit {
 
   /** Waits until the process uses too much memory, or the signal is aborted. */
   async waitForExcess(signal: AbortSignal): Promise<void> {
-    do await this.runtime.delay(CHECK_MS); while (
-      !signal.aborted && !this.#isExceeded()
-    );
+    do {
+      await this.runtime.delay(CHECK_MS);
+    } while (!signal.aborted && !this.#isExceeded());
   }
 
   /**

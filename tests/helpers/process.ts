@@ -144,10 +144,6 @@ export class Process implements AsyncDisposable, Participant {
     await this.#input?.write(new TextEncoder().encode(text));
   }
 
-  async endInput(): Promise<void> {
-    await this.#input?.close();
-  }
-
   get failure(): string | undefined {
     if (!this.#closedStatus || this.#isEndExpected) return undefined;
     return `"${this.#shortName}" has ended with ${this.#closedStatus.code}`;

@@ -1,16 +1,15 @@
 // deno-lint-ignore-file no-console -- the table is for people
 
-// Compares the service with a Deno.serve that logs nothing, and with nginx and Node.js if
-// they are installed, in one run of about three minutes. The server runs on the first core,
-// and Debian's wrk, with 50 connections, on the second. Fails if the service did not log
-// every request, or if its memory or descriptors have grown.
+// Compares the service with a Deno.serve that logs nothing, in one run of about two
+// minutes. The server runs on the first core, and Debian's wrk, with 50 connections, on the
+// second. Fails if the service did not log every request, or if its memory or descriptors
+// have grown.
 //
 // Compare ratios within one run only. The speed of a process differs by up to 8 % from that
 // of the next one that runs the same program, for as long as it runs. Therefore, each
 // server is started several times, in turn, and the figures are medians of the starts.
 
 import { Folder } from "../helpers/files.ts";
-import { missingCommand } from "../helpers/needs.ts";
 import { output } from "../helpers/process.ts";
 import { programCommand } from "../helpers/program.ts";
 import { countDescriptors } from "../helpers/resources.ts";
@@ -37,42 +36,17 @@ interface Figures {
   startMs: number;
 }
 
-/** The header fields of the service's responses, in JavaScript. */
-const FIELDS =
-  `"cache-control": "no-store", "x-content-type-options": "nosniff",
-    "content-type": "application/json"`;
-
+/** Answers like the service, and logs nothing. */
 const BARE = `Deno.serve(
   { port: Number(Deno.args[0]), hostname: "0.0.0.0", onListen() {} },
-  () => new Response('"Sensor data"', { headers: { ${FIELDS} } }),
+  () => new Response('"Sensor data"', { headers: {
+    "cache-control": "no-store", "x-content-type-options": "nosniff",
+    "content-type": "application/json",
+  } }),
 );`;
 
-const NODE = `require("node:http").createServer((request, response) => {
-  response.writeHead(200, { ${FIELDS}, "content-length": 13 });
-  response.end('"Sensor data"');
-  console.log(\`\${request.socket.remoteAddress} - - [\${new Date().toISOString()}]\` +
-    \` "\${request.method} \${request.url} HTTP/\${request.httpVersion}" 200 -\`);
-}).listen(Number(process.argv[1]), "0.0.0.0");`;
-
-/** Lists the servers that are installed. */
-async function listPeers(folder: string): Promise<Peer[]> {
-  await Deno.chmod(folder, 0o755); // for nginx, which reads as nobody
-  const nginx = (port: string) => {
-    const file = `${folder}/nginx.${port}`;
-    Deno.writeTextFileSync(
-      file,
-      `daemon off; worker_processes 1; pid ${file}.pid;
-      events { worker_connections 2048; }
-      http {
-        access_log ${file}.log;
-        default_type application/json;
-        add_header Cache-Control no-store;
-        add_header X-Content-Type-Options nosniff;
-        server { listen ${port}; location = /datasensor { return 200 '"Sensor data"'; } }
-      }`,
-    );
-    return ["nginx", "-e", `${file}.error`, "-c", file];
-  };
+/** Returns what is compared, the bare server first. A sensor prints to the last one. */
+async function createPeers(folder: string): Promise<Peer[]> {
   const bare = `data:text/javascript,${encodeURIComponent(BARE)}`;
   const service = (port: string, ...flags: string[]) =>
     programCommand(["--port", port, ...flags]).flat();
@@ -82,7 +56,7 @@ async function listPeers(folder: string): Promise<Peer[]> {
   const reading = new TextEncoder().encode("Sensor data\n");
   Deno.unrefTimer(setInterval(() => file.writeSync(reading), 100));
   const withSensor = ["sh", "-c", 'exec "$@" <>"$0"', fifo];
-  const all: Peer[] = [
+  return [
     {
       name: "Deno.serve without a log",
       command: (port) => [Deno.execPath(), "run", "-N", bare, port],
@@ -92,12 +66,7 @@ async function listPeers(folder: string): Promise<Peer[]> {
       name: "this service, --stdin",
       command: (port) => [...withSensor, ...service(port, "--stdin")],
     },
-    { name: "nginx", command: nginx },
-    { name: "node", command: (port) => ["node", "-e", NODE, port] },
   ];
-  const missing = ["nginx", "node"].filter((name) => missingCommand(name));
-  for (const name of missing) console.error(`Not installed: ${name}`);
-  return all.filter(({ name }) => !missing.includes(name));
 }
 
 /** Starts a server, puts it under load and stops it. */
@@ -144,7 +113,7 @@ function round(value: number): number {
 }
 
 using folder = await Folder.create();
-const peers = await listPeers(folder.path);
+const peers = await createPeers(folder.path);
 const all = peers.map((): Figures[] => []);
 for (let start = 1; start <= STARTS; start++) {
   console.error(`Start ${start} of ${STARTS}`);

@@ -2,16 +2,44 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { readme } from "../helpers/guide.ts";
-import { missingAddress, needs } from "../helpers/needs.ts";
+import { missingAddress, missingCommand, needs } from "../helpers/needs.ts";
 import { exchange, LAST_GET } from "../helpers/network.ts";
-import {
-  missingOwnNetwork,
-  outputInNetworkOf,
-  WITH_OWN_NETWORK,
-} from "../helpers/own_network.ts";
+import { type Output, output } from "../helpers/process.ts";
 import { Program, programCommand } from "../helpers/program.ts";
 
-/** Starts the program in a network with two more addresses. */
+/** Users may create networks only together with a namespace of users. */
+const USERS = Deno.uid() === 0 ? [] : ["--user", "--map-root-user"];
+
+const SCRIPT = `ip link set lo up
+for address in 192.0.2.7 2001:db8::7; do ip address add "$address" dev lo; done
+exec "$@"`;
+
+/** A command that runs another one in a network of its own, with two more addresses. */
+const WITH_OWN_NETWORK = [
+  ...["unshare", ...USERS, "--net"],
+  ...["sh", "-ec", SCRIPT, "sh"],
+];
+
+/** Tells whether that network can be created here. */
+function missingOwnNetwork(): string | undefined {
+  const missing = missingCommand("unshare", "nsenter", "ip");
+  if (missing) return missing;
+  const [command, ...args] = [...WITH_OWN_NETWORK, "true"];
+  const { success } = new Deno.Command(command!, { args }).outputSync();
+  if (!success) return "run it where networks can be created, as root or not";
+}
+
+/** Runs a command in the network of the program. */
+function outputInNetworkOf(
+  { pid }: Program,
+  ...command: string[]
+): Promise<Output> {
+  const users = USERS.length > 0 ? ["--user", "--preserve-credentials"] : [];
+  const args = ["--target", `${pid}`, ...users, "--net", ...command];
+  return output("nsenter", args);
+}
+
+/** Starts the program in that network. */
 async function startInOwnNetwork(...args: string[]): Promise<Program> {
   const run = [...WITH_OWN_NETWORK, ...programCommand(args).flat()];
   const program = new Program(run[0]!, run.slice(1));

@@ -1,6 +1,6 @@
 // The program with fake streams, signals and server: settings, log, exit codes.
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { HELP, VERSION } from "../../src/process/command_line.ts";
 import { type DEPENDENCIES, runProgram } from "../../src/program.ts";
 import { ListenError } from "../../src/server/listener.ts";
@@ -161,25 +161,40 @@ Deno.test("runProgram() returns 0 after a signal, and 1 after an uncaught error"
 class FailingRequest extends Request {
   #hasFailed = false;
 
+  constructor(private readonly error: unknown) {
+    super("http://board/datasensor");
+  }
+
   override get method(): string {
     if (this.#hasFailed) return super.method;
     this.#hasFailed = true;
-    throw ERROR;
+    throw this.error;
   }
 }
 
-Deno.test("runProgram() answers 500 if the resource fails, and logs the request and the stack", async () => {
-  const serve: Serve = async ({ application: { handler } }) => {
-    const request = new FailingRequest("http://board/datasensor");
-    assertEquals((await handler(request, CLIENT)).status, 500);
-  };
-  const [code, log] = await run([], { serve });
-  assertEquals(code, 0);
-  const [error, stack, access] = `${log}`.split(/\n(?=DEBUG|192)/);
-  assertEquals(error, `stdout: ERROR The handler failed: ${ERROR}`);
-  assertEquals(stack, `DEBUG ${ERROR.stack}`);
-  assertEquals(parseAccessLine(access!.trimEnd())?.status, "500");
-});
+for (const error of [ERROR, "on fire"]) {
+  Deno.test(`runProgram() answers 500 without details if the resource throws ${error}, and logs it and the request`, async () => {
+    const serve: Serve = async ({ application: { handler } }) => {
+      const response = await handler(new FailingRequest(error), CLIENT);
+      assertEquals(response.status, 500);
+      const type = response.headers.get("content-type");
+      assertEquals(type, "application/problem+json");
+      assertEquals(await response.json(), {
+        type: "about:blank",
+        title: "Internal Server Error",
+        status: 500,
+        detail: "The sensor data is not available at the moment",
+      });
+    };
+    const [code, log] = await run([], { serve });
+    assertEquals(code, 0);
+    const failed = `stdout: ERROR The handler failed: ${error}\n`;
+    const stack = error === ERROR ? `DEBUG ${ERROR.stack}\n` : "";
+    assert(`${log}`.startsWith(failed + stack), `${log}`);
+    const access = `${log}`.slice(failed.length + stack.length).trimEnd();
+    assertEquals(parseAccessLine(access)?.status, "500");
+  });
+}
 
 Deno.test("runProgram() warns of lines that nobody reads, unless they are typed", async () => {
   const warning = "Lines arrive on standard input, but --stdin is not set";

@@ -4,59 +4,42 @@ import { assert, assertEquals } from "@std/assert";
 import { formatMetrics, isScrape } from "../../../src/http/prometheus.ts";
 import { MAX_LINE_BYTES } from "../../../src/sensor/line_reader.ts";
 
-const PROTOBUF = "application/vnd.google.protobuf;" +
-  "proto=io.prometheus.client.MetricFamily;encoding=delimited";
-
 /** What scrapers send. */
 const SCRAPERS: [name: string, accept: string][] = [
   [
-    "Prometheus 2.42",
-    "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
-  ],
-  [
-    "Prometheus 2.53",
-    "application/openmetrics-text;version=1.0.0;q=0.5,application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2",
-  ],
-  [
-    "Prometheus 3.3",
-    "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;escaping=allow-utf-8;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;escaping=allow-utf-8;q=0.3,*/*;q=0.2",
-  ],
-  [
-    "Prometheus 3.11",
+    "Prometheus 3",
     "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2",
   ],
   [
-    "Prometheus 3 with native histograms",
-    `${PROTOBUF};q=0.6,application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1`,
+    "Telegraf",
+    "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.7,text/plain;version=0.0.4;q=0.3",
   ],
-  ["vmagent", "text/plain;version=0.0.4;q=1,*/*;q=0.1"],
-  ["Telegraf", `${PROTOBUF};q=0.7,text/plain;version=0.0.4;q=0.3`],
-  ["the media type of a response", "text/plain; version=0.0.4; charset=utf-8"],
-  ["another order", "text/plain; charset=utf-8; version=0.0.4"],
-  ["OpenMetrics alone", "application/openmetrics-text"],
   ["OpenMetrics, later", "text/html, application/openmetrics-text; q=0.1"],
-  ["other cases and quotes", 'TEXT/Plain ;\tVersion="0.0.4"'],
+  [
+    "other cases, quotes and parameters",
+    'TEXT/Plain ;charset=utf-8;\tVersion="0.0.4"',
+  ],
 ];
 
-/** What others send, and what only looks like a scraper's. */
+/** What others send. */
 const OTHERS: [name: string, accept?: string][] = [
   ["no Accept field"],
-  ["an empty field", ""],
-  ["curl and wget", "*/*"],
+  ["curl and Home Assistant", "*/*"],
   ["axios", "application/json, text/plain, */*"],
-  ["jQuery", "text/plain, */*; q=0.01"],
-  ["jQuery's getJSON()", "application/json, text/javascript, */*; q=0.01"],
   [
     "Chromium",
     "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7",
   ],
-  ["Home Assistant", "*/*"],
-  ["protobuf alone", PROTOBUF],
+];
+
+/** What only looks like a scraper's. */
+const SIMILAR: [name: string, accept: string][] = [
   ["the version of another type", "text/plain,text/html;version=0.0.4"],
-  ["another version", "text/plain;version=0.0.40, text/plain;version=1.0.0"],
-  ["another parameter", "text/plain;conversion=0.0.4"],
-  ["another text", "text/plain-x;version=0.0.4, x/text/plain;version=0.0.4"],
-  ["another type", "application/openmetrics-text-x, x-application/openmetrics"],
+  ["another version", "text/plain;version=0.0.40, text/plain;conversion=0.0.4"],
+  [
+    "another type",
+    "text/plain-x;version=0.0.4, x/text/plain;version=0.0.4, application/openmetrics-text-x, x-application/openmetrics-text",
+  ],
 ];
 
 function createRequest(accept?: string): Request {
@@ -70,7 +53,7 @@ for (const [name, accept] of SCRAPERS) {
   });
 }
 
-for (const [name, accept] of OTHERS) {
+for (const [name, accept] of [...OTHERS, ...SIMILAR]) {
   Deno.test(`isScrape() is false for ${name}`, () => {
     assert(!isScrape(createRequest(accept)));
   });
@@ -81,27 +64,6 @@ Deno.test("isScrape() ignores what follows 1,000 characters", () => {
   const fill = (length: number) => `${"x,".repeat(length / 2)}${range}`;
   assert(isScrape(createRequest(fill(1000 - range.length))));
   assert(!isScrape(createRequest(fill(1002 - range.length))));
-});
-
-/** What makes a careless pattern slow, repeated. */
-const SLOW = ["text/plain;", "text/plain; ,", ",", " ", ";", ";version=", "a"];
-
-/** Returns the shortest time of some calls, in ms: other work may delay one. */
-function measure(call: () => void): number {
-  const times = Array.from({ length: 10 }, () => {
-    const start = performance.now();
-    call();
-    return performance.now() - start;
-  });
-  return Math.min(...times);
-}
-
-Deno.test("isScrape() is not slowed down by any Accept field", () => {
-  for (const part of SLOW) {
-    const request = createRequest(`text/plain;${part.repeat(48_000)}`);
-    const time = measure(() => isScrape(request));
-    assert(time < 5, `${time} ms for ${part}`); // a thousand times what it takes
-  }
 });
 
 const HEAD = `# HELP datasensor_reading A number in the last reading.
@@ -202,32 +164,20 @@ function fillLine(part: (index: number) => string): string {
   return text;
 }
 
-/** Readings of up to 64 KiB that could take much time or memory. */
+/** Readings of up to 64 KiB that could become much longer texts. */
 const HOSTILE: [what: string, json: string][] = [
-  ["numbers", `[${fillLine(() => "1")}]`],
-  ["numbers of many digits", `[${fillLine(() => "-1.2345678901234567e-300")}]`],
-  ["keys", `{${fillLine((index) => `"${index.toString(36)}":1`)}}`],
   ["long keys", `{${fillLine((i) => `"${`${i}`.padEnd(200, "k")}":1`)}}`],
-  ["depth", nest(10_000)],
-  ["depth with numbers", `${"[1,".repeat(16_000)}1${"]".repeat(16_000)}`],
   [
-    "numbers below a long key",
-    `{"${"k".repeat(190)}":[${fillLine(() => "1")}]}`,
+    "numbers below a long key of quotes",
+    `{"${'\\"'.repeat(100)}":[${fillLine(() => "1")}]}`,
   ],
-  ["quotes", `{"${'\\"'.repeat(100)}":[${fillLine(() => "1")}]}`],
-  ["quotes only", `{"${'\\"'.repeat(32_000)}":1}`],
-  ["lone surrogates", `{${fillLine(() => '"\\ud800":1')}}`],
-  ["empty arrays", `[${fillLine(() => "[]")}]`],
-  ["a number of digits", "1".repeat(65_000)],
-  ["a text of digits", `"${"1".repeat(65_000)}"`],
+  ["quotes", `{"${'\\"'.repeat(32_000)}":1}`],
 ];
 
 for (const [what, json] of HOSTILE) {
-  Deno.test(`formatMetrics() takes little time and memory for 64 KiB of ${what}`, () => {
+  Deno.test(`formatMetrics() makes a short text of 64 KiB of ${what}`, () => {
     assert(json.length <= MAX_LINE_BYTES);
     const { length } = formatMetrics(json, 0);
     assert(length < 300_000, `${length} characters`);
-    const time = measure(() => formatMetrics(json, 0));
-    assert(time < 1000, `${time} ms`); // a hundred times what it takes
   });
 }
