@@ -2,7 +2,6 @@
 
 import {
   DEADLINE_MS,
-  delay,
   type Participant,
   participants,
   tail,
@@ -62,21 +61,19 @@ export class Process implements AsyncDisposable, Participant {
   /** What it has printed so far. */
   stdout = "";
   stderr = "";
-  /** Resolves when it has ended, even if some of its output is unread. */
-  readonly ended: Promise<Deno.CommandStatus>;
   readonly pid: number;
   readonly #name: string;
   readonly #child: Deno.ChildProcess;
   readonly #killGroup: boolean;
   readonly #input: WritableStreamDefaultWriter<Uint8Array> | undefined;
+  /** Resolves when it has ended, even if some of its output is unread. */
+  readonly #ended: Promise<Deno.CommandStatus>;
   /** Resolves when it has ended and all its output is read. */
   readonly #closed: Promise<Deno.CommandStatus>;
   readonly #owned = new DisposableStack();
-  #isEnded = false;
   #closedStatus: Deno.CommandStatus | undefined; // once it is closed
   #isEndExpected = false; // a test has told it to end, or waits for that
   #pause: PromiseWithResolvers<void> | undefined; // while nobody reads its output
-  #readDelayMs = 0; // after each chunk of output
 
   constructor(command: string, args: string[], options: ProcessOptions = {}) {
     const { cwd, env, killGroup = false, hasInput = false, owned } = options;
@@ -102,10 +99,9 @@ export class Process implements AsyncDisposable, Participant {
     }
     this.#input = hasInput ? this.#child.stdin.getWriter() : undefined;
     this.pid = this.#child.pid;
-    this.ended = this.#child.status;
-    this.ended.then(() => this.#isEnded = true);
+    this.#ended = this.#child.status;
     const readAll = [this.#read("stdout"), this.#read("stderr")];
-    this.#closed = Promise.all(readAll).then(() => this.ended);
+    this.#closed = Promise.all(readAll).then(() => this.#ended);
     this.#closed.then((status) => this.#closedStatus = status);
     participants.add(this);
   }
@@ -124,7 +120,6 @@ export class Process implements AsyncDisposable, Participant {
     for await (const text of stream) {
       this[name] += text;
       await this.#pause?.promise;
-      if (this.#readDelayMs > 0) await delay(this.#readDelayMs);
     }
   }
 
@@ -133,9 +128,8 @@ export class Process implements AsyncDisposable, Participant {
     this.#pause ??= Promise.withResolvers();
   }
 
-  /** Reads its output again, with a delay after each chunk, in ms. */
-  resumeReading(delayMs = 0): void {
-    this.#readDelayMs = delayMs;
+  /** Reads its output again. */
+  resumeReading(): void {
     this.#pause?.resolve();
     this.#pause = undefined;
   }
@@ -189,7 +183,7 @@ export class Process implements AsyncDisposable, Participant {
   async waitForEnd(limit = DEADLINE_MS): Promise<Deno.CommandStatus> {
     this.#isEndExpected = true;
     const name = this.#shortName;
-    await within(this.ended, () => `the end of "${name}"`, limit);
+    await within(this.#ended, () => `the end of "${name}"`, limit);
     this.resumeReading();
     const closed = () => `the end of the output of "${name}", which has ended`;
     return await within(this.#closed, closed);
@@ -199,20 +193,6 @@ export class Process implements AsyncDisposable, Participant {
   async stop(signal: Deno.Signal = "SIGTERM"): Promise<Deno.CommandStatus> {
     this.kill(signal);
     return await this.waitForEnd();
-  }
-
-  /** Does something that may end it, such as to send a signal, every 20 ms until it does. */
-  async repeatUntilEnd(
-    act: () => void | Promise<void>,
-  ): Promise<Deno.CommandStatus> {
-    const timer = setInterval(async () => {
-      if (!this.#isEnded) await Promise.try(act).catch(() => {}); // it is ending
-    }, 20);
-    try {
-      return await this.waitForEnd();
-    } finally {
-      clearInterval(timer);
-    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

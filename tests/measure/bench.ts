@@ -12,7 +12,7 @@
 import { Folder } from "../helpers/files.ts";
 import { output } from "../helpers/process.ts";
 import { programCommand } from "../helpers/program.ts";
-import { countDescriptors } from "../helpers/resources.ts";
+import { countDescriptors, residentMemory } from "../helpers/resources.ts";
 import { waitFor } from "../helpers/wait.ts";
 import { Server } from "./server.ts";
 
@@ -74,12 +74,12 @@ async function measure(peer: Peer, folder: string): Promise<Figures> {
   const log = `${folder}/log`;
   await Deno.writeTextFile(log, "");
   await using server = await Server.start(peer.command, log);
-  const idle = await server.memory();
+  const idle = await residentMemory(server.pid);
   const idleDescriptors = await countDescriptors(server.pid);
   const loaded: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     await server.load(ROUND_SECONDS);
-    loaded.push(await server.memory());
+    loaded.push(await residentMemory(server.pid));
   }
   if (peer.name.startsWith("this service")) {
     const growth = loaded.at(-1)! / loaded[0]!;

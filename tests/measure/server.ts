@@ -1,7 +1,6 @@
 // Starts servers, puts them under load and measures them.
 
 import { parseAccessLine } from "../helpers/access_line.ts";
-import { residentMemory } from "../helpers/resources.ts";
 import { exchange, LAST_GET } from "../helpers/network.ts";
 import { ReservedPort } from "../helpers/ports.ts";
 import { output, Process } from "../helpers/process.ts";
@@ -17,7 +16,7 @@ export class Server extends Process {
   /** Starts a server and waits for its first response. */
   static async start(
     command: (port: string) => string[],
-    log = "/dev/null",
+    log: string,
   ): Promise<Server> {
     const port = new ReservedPort();
     const respond = async () => {
@@ -38,8 +37,7 @@ export class Server extends Process {
     readonly log: string,
     command: string[],
   ) {
-    // Some servers log to standard error
-    const run = 'exec taskset -c 0 "$@" >>"$0" 2>&1';
+    const run = 'exec taskset -c 0 "$@" >>"$0"';
     super("sh", ["-c", run, log, ...command], { owned: [port] });
     this.port = port.number;
   }
@@ -64,21 +62,6 @@ export class Server extends Process {
     const lines = (await Deno.readTextFile(this.log)).split("\n");
     const isOk = (line: string) => parseAccessLine(line)?.status === "200";
     return lines.filter(isOk).length;
-  }
-
-  /** Returns the resident memory of the process and its children, to 0.1 MB. */
-  async memory(): Promise<number> {
-    const { stdout } = await output("pgrep", ["-P", `${this.pid}`]);
-    const children = stdout.split("\n").filter(Boolean).map(Number);
-    const sizes = [this.pid, ...children].map((pid) => residentMemory(pid));
-    const sum = (await Promise.all(sizes)).reduce((a, b) => a + b);
-    return Math.round(10 * sum) / 10;
-  }
-
-  override async [Symbol.asyncDispose](): Promise<void> {
-    // So that it can end its children
-    await this.repeatUntilEnd(() => this.kill("SIGTERM"));
-    await super[Symbol.asyncDispose]();
   }
 }
 

@@ -44,7 +44,7 @@ Deno.test("the program waits for its log, but not for clients without a whole he
   const count = await fillConsole(program);
   program.kill("SIGTERM");
   await waitUntilClosed(port);
-  program.resumeReading(5);
+  program.resumeReading();
   assertEquals((await program.waitForEnd()).code, 0);
   assertEquals(program.lines.length, 1 + count);
 });

@@ -27,6 +27,16 @@ async function start(statement = "", redirection?: string): Promise<Process> {
   return await child.untilReady(() => child.waitForMatch(/ready\n/));
 }
 
+/** Does something that ends a process, every 20 ms until it does. */
+async function repeatUntilEnd(
+  child: Process,
+  act: () => void | Promise<void>,
+): Promise<Deno.CommandStatus> {
+  const repeat = () => Promise.try(act).catch(() => {}); // it is ending
+  const timer = setInterval(repeat, 20);
+  return await child.waitForEnd().finally(() => clearInterval(timer));
+}
+
 for (const first of ["SIGTERM", "SIGINT"] as const) {
   const second = first === "SIGINT" ? "SIGTERM" : "SIGINT";
   Deno.test(`stopSignal() is aborted by ${first}, unlike by SIGHUP, and ${second} kills the process from 0.5 s later`, async () => {
@@ -40,7 +50,7 @@ for (const first of ["SIGTERM", "SIGINT"] as const) {
     const begin = performance.now();
     child.kill(first);
     await child.waitForMatch(/stop\n/);
-    const { signal } = await child.repeatUntilEnd(() => child.kill(second));
+    const { signal } = await repeatUntilEnd(child, () => child.kill(second));
     const duration = performance.now() - begin;
     assertEquals(signal, second);
     assert(450 < duration, `It took ${duration} ms`);
@@ -64,7 +74,7 @@ for (const [stream, redirection] of Object.entries(STREAMS)) {
       const pid = parseInt(child.stdout); // which the terminal shows first
       Deno.kill(pid, "SIGHUP");
       await child.waitForMatch(/ready\nstop\n$/);
-      await child.repeatUntilEnd(() => child.write("\x03")); // Ctrl+C
+      await repeatUntilEnd(child, () => child.write("\x03")); // Ctrl+C
     },
   );
 }
