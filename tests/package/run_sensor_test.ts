@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
 import { missingGermanLocale, needs } from "../helpers/needs.ts";
-import { output, Process } from "../helpers/process.ts";
+import { output } from "../helpers/process.ts";
 import { waitFor } from "../helpers/wait.ts";
 import { SensorUnit } from "./sensor_unit.ts";
 
@@ -18,7 +18,7 @@ const READ = "--stdin --json";
 
 /** Settings, the status with which the sensor ends, and what the journal then says. */
 // deno-fmt-ignore -- a row each
-const ENDS: [settings: { SENSOR: string; FLAGS?: string; SILENCE?: string }, status: number, log: RegExp][] = [
+const ENDS: [settings: { SENSOR: string; FLAGS?: string; SILENCE?: string; PATH?: string }, status: number, log: RegExp][] = [
   [{ SENSOR: "echo 1" }, 1, /^<4>The sensor ended with status 0\. .* repeat it: SENSOR=while/m],
   [{ SENSOR: "echo 1; exit 3" }, 3, /^<4>The sensor ended with status 3$/m],
   [{ SENSOR: "kill -KILL $$" }, 137, /^<4>The sensor ended with status 137$/m],
@@ -31,7 +31,10 @@ const ENDS: [settings: { SENSOR: string; FLAGS?: string; SILENCE?: string }, sta
   [{ SENSOR: "echo 1 & echo 2; exit 4" }, 4, /^<4>SENSOR runs several programs, .* pipe them to "latest"/m],
   [{ SENSOR: "" }, 0, /^<4>No sensor is set/],
   [{ SENSOR: "", FLAGS: "" }, 0, /^$/],
-  [{ SENSOR: "echo 1", FLAGS: "--host ::" }, 0, /^<4>.* FLAGS lacks --stdin.*FLAGS=--stdin --json --max-age 15\n$/],
+  [{ SENSOR: "~/my-sensor" }, 127, /^<4>The home .* "~", "\$HOME" and "\.\/"/m],
+  [{ SENSOR: 'python3 "$HOME/sensor.py"' }, 2, /^<4>The home .* others than yours: write whole paths/m],
+  [{ SENSOR: "python sensor.py", PATH: "/usr/bin:/bin" }, 127, /^<4>There is no "python": write "python3"/m],
+  [{ SENSOR: "echo 1", FLAGS: "--host ::" }, 0, /^<4>.* FLAGS lacks --stdin.*FLAGS=--stdin --json\n$/],
   [{ SENSOR: "echo 1", SILENCE: "5m" }, 0, /^<4>.* SILENCE must be a number of seconds from 1 to 9999999, not "5m"\n$/],
   [{ SENSOR: "echo 1", SILENCE: "0" }, 0, /not "0"\n$/],
   [{ SENSOR: "echo 1", SILENCE: "9999999999" }, 0, /not "9999999999"\n$/],
@@ -55,51 +58,62 @@ const LOOP = "while echo 1; do sleep 0.2; done";
 /** A program in Python, which reads and prints lines. */
 const ADD_3 = "-c 'import sys\nfor line in sys.stdin: print(int(line) + 3)'";
 
-/** Filters as users write them, and what they make of lines with 1, in the unit. */
-const IN_UNIT: [filter: string, printed: string][] = [
-  ["sed s/1/21/", "21"],
-  ["grep -v 85", "1"],
-  ["cut -c 1-3", "1"],
-  ["tr 1 2", "2"],
-  ["jq -c '. + 1'", "2"],
+/** Filters as users write them, and what they make of lines with 1 in the unit. */
+const FILTERS: [filter: string, printed: string][] = [
+  ["sed s/1/12/ | cut -c 2 | tr 2 7 | jq -c .+1 | grep -v 9", "8"],
   ["awk -W interactive '{ print $1 }'", "1"],
   ["perl -pe '$| = 1; s/,/./'", "1"],
   [`python3 ${ADD_3}`, "4"],
-  ["sed s/1/12/ | cut -c 2 | tr 2 7 | jq -c .+1 | grep -v 9", "8"],
+  ["paste - - | tr '\\t' ,", "1,1"],
 ];
 
-/** What README and guide add to them in a pipe of one's own. */
-const ALONE: [filter: string, printed: string][] = [
-  ["awk -W interactive '{ print $1 }'", "1"],
-  ["perl -pe '$| = 1; s/,/./'", "1"],
-  [`python3 -u ${ADD_3}`, "4"],
-  ["stdbuf -oL cut -c 1-4", "1"],
-  ["sed -u 's/.*/[\\n&\\n]/' | jq -c --unbuffered .", "[1]"], // over three lines
-];
+for (const [filter, printed] of FILTERS) {
+  const [first] = filter.split("\n") as [string];
+  Deno.test(
+    `each line of "… | ${first}" arrives at once`,
+    needs({ commands: [filter.split(" ")[0]!, "jq"] }),
+    async () => {
+      using unit = await SensorUnit.create();
+      await using sensor = unit.start(`${LOOP} | ${filter}`);
+      await waitFor(
+        "the first line",
+        () => sensor.stdout,
+        (stdout) => stdout.startsWith(`${printed}\n`),
+      );
+    },
+  );
+}
 
-for (const [filters, isAlone] of [[IN_UNIT, false], [ALONE, true]] as const) {
-  for (const [filter, printed] of filters) {
-    const [first] = filter.split("\n") as [string];
-    const where = isAlone ? "alone" : "in the unit";
-    const commands = [filter.split(" ")[0]!, "jq"];
-    Deno.test(
-      `each line of "… | ${first}" arrives at once, ${where}`,
-      needs({ commands }),
-      async () => {
-        using unit = await SensorUnit.create();
-        const pipe = `${LOOP} | ${filter}`;
-        const env = { PYTHONUNBUFFERED: "" };
-        await using sensor = isAlone
-          ? new Process("sh", ["-c", pipe], { killGroup: true, env })
-          : unit.start(pipe);
-        await waitFor(
-          "the first line",
-          () => sensor.stdout,
-          (stdout) => stdout.startsWith(`${printed}\n`),
-        );
-      },
+Deno.test("run-sensor says that only the last of two SENSOR counts", async () => {
+  const settings = "SENSOR=\n#SENSOR=echo 0\nSENSOR=echo 1\nSENSOR=echo 2\n";
+  using unit = await SensorUnit.create({ "/etc/default/datasensor": settings });
+  await using sensor = unit.start("echo 2");
+  await sensor.waitForEnd();
+  assertMatch(
+    sensor.stderr,
+    /^<4>SENSOR is set 2 times in .* last one counts$/m,
+  );
+});
+
+for (
+  const [command, isSilent] of [["echo 1 >&2", true], [
+    "echo 1",
+    false,
+  ]] as const
+) {
+  Deno.test(`run-sensor ${isSilent ? "says" : "does not say"} that "${command}" has printed nothing`, async () => {
+    using unit = await SensorUnit.create();
+    // A second instead of a minute; the next line shows that it is over
+    const { stderr } = await unit.run(
+      `cd /usr/lib/datasensor/ && mkfifo fifo && exec 3<>fifo
+sed -i 's/-rt 60/-rt 1/' run-sensor
+SENSOR='${command}; sleep 3; exit 3' FLAGS=--stdin ./run-sensor >fifo`,
     );
-  }
+    const said =
+      /^<4>The sensor runs, but has printed nothing to standard output/m;
+    assertEquals(said.test(stderr), isSilent, stderr);
+    assertMatch(stderr, /^<4>The sensor ended with status 3$/m);
+  });
 }
 
 Deno.test(

@@ -19,7 +19,7 @@ import {
 
 const SETTINGS = "src/board/package/etc/default/datasensor";
 const EXAMPLES = (await Deno.readTextFile(SETTINGS))
-  .match(/(?<=^#SENSOR=).*$/gm)!;
+  .match(/(?<=^#SENSOR=)(?!tail).*$/gm)!; // a session adds to the file of that one
 
 /** The readings of the radio sensors, with 0 for a time, as compared here. */
 const heard = HEARD.trim().split("\n")
@@ -40,6 +40,7 @@ const PROGRAMS: Files = {
   kitchen: `echo '{"name": "kitchen", "t": 20}'; sleep 5`,
   attic: `echo '{"name": "attic", "t": 12}'; sleep 5`,
   "my-sensor": "echo junk; echo 7; sleep 5",
+  thermometer: `echo '{"temperature_C": 21.5}'; sleep 5`,
   sensors: `cat <<'END'\n${SENSORS}END`,
   mosquitto_sub: `test "$1" = -R && echo '{"t": 21.5}'; sleep 5`,
   rtl_433: `cat <<'END'
@@ -90,7 +91,9 @@ const PRINTED: [part: RegExp, lines: number, last: unknown][] = [
     kitchen: { name: "kitchen", t: 20, time: 0 },
     attic: { name: "attic", t: 12, time: 0 },
   }],
-  [/my-sensor \|/, 1, { value: 7, time: 0 }],
+  [/temperature_C -= /, 1, { temperature_C: 19.4 }],
+  [/paste/, 1, undefined],
+  [/my-sensor \| jq/, 1, { value: 7, time: 0 }],
   [/sensor\.py/, 1, 8],
 ];
 

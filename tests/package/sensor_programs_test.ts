@@ -2,7 +2,7 @@
 
 // The package's programs: files like the kernel's or lines in, a line and a status out.
 
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { needs } from "../helpers/needs.ts";
 import {
   BME280,
@@ -141,6 +141,38 @@ sed -i 's/now as .now/($line | fromjson | .clock) as $now/' /usr/lib/datasensor/
   },
 );
 
+Deno.test(
+  "latest keeps the newest sensors whose object stays below 60,000 bytes",
+  needs({ commands: ["jq"] }),
+  async () => {
+    const line = (id: number) => JSON.stringify({ id, text: "x".repeat(99) });
+    const lines = Array.from({ length: 600 }, (_, id) => line(id));
+    using unit = await SensorUnit.create({
+      // A line that would displace all of them, and one of the first again
+      "/home/lines": [
+        ...lines,
+        JSON.stringify({ id: "long", text: "x".repeat(50_000) }),
+        line(200),
+      ].join("\n"),
+    });
+    const { stdout, stderr } = await unit.run(
+      "/usr/lib/datasensor/latest 3600 id </home/lines",
+    );
+    const printed = stdout.trim().split("\n");
+    const kept = Object.keys(JSON.parse(printed.at(-1)!)).map(Number);
+    assertEquals(printed.length, 601);
+    assert(printed.every((line) => line.length <= 60_000));
+    assert(printed.at(-1)!.length > 59_000);
+    assertEquals(kept, [...kept].sort((one, other) => one - other)); // by line
+    assertEquals([kept.includes(200), kept.at(-1)], [true, 599]);
+    assertEquals(
+      stderr.match(/^"latest keeps the newest sensors only/gm)?.length,
+      1,
+    );
+    assertMatch(stderr, /^"latest skips .* 50,000 bytes: {\\"id\\":\\"long/m);
+  },
+);
+
 const READ = "/usr/lib/datasensor/latest 60 id </home/lines";
 const LINES = 'oops\n\n5\n["id"]\n{"t":1}\n{"id":3,"t":21.50}\n';
 
@@ -157,7 +189,7 @@ const LATEST: [
     READ,
     0,
     /^{"3":{"id":3,"t":21.50?,"time":"20.*Z"}}\n$/,
-    /^"latest skips a line without these keys: oops"\n$/,
+    /^"latest skips a line without these keys, or of 50,000 bytes: oops"\n$/,
   ],
   [
     "says that jq is missing",

@@ -18,7 +18,8 @@ const VARIABLES = Object.fromEntries(
 );
 
 /** The folders of a board that tests replace. */
-const REPLACED = /\/(sys|proc|usr\/lib\/datasensor|usr\/local\/bin|home)\//g;
+const REPLACED =
+  /\/(etc|sys|proc|usr\/lib\/datasensor|usr\/local\/bin|home)\//g;
 
 /** A file whose reads fail with EIO, as those of a sensor that does not answer. */
 export const UNREADABLE = Symbol();
