@@ -198,7 +198,7 @@ const LATEST: [
     /^$/,
     /needs jq: run "sudo apt-get install jq"\n$/,
   ],
-  ...["", "60", "x id", "'' id", "0 id"].map((
+  ...["60", "0 id"].map((
     args,
   ): typeof LATEST[number] => [
     `refuses "${args}"`,
