@@ -1,7 +1,7 @@
 // A board that is a container, and a PC in its network: image, boot, commands, end.
 // container.sh has the details.
 
-import { CACHE, keep } from "./cache.ts";
+import { keep } from "./cache.ts";
 
 /** The releases of Debian that boards have, with their numbers. */
 export const RELEASES = { bookworm: 12, trixie: 13 } as const;
@@ -20,14 +20,20 @@ const BOOT_TIMEOUT_MS = 120_000;
 /** Aborted when the user wants everything to end. */
 export const interruption = new AbortController();
 
+/** Where the images are kept, which all clones share. */
+const CACHE = `${
+  Deno.env.get("XDG_CACHE_HOME") || `${Deno.env.get("HOME")}/.cache`
+}/datasensor-board`;
+
 /** Returns the path of a release's image, which is made if it is missing. */
 export async function makeImage(release: Release): Promise<string> {
-  const script = await Deno.readTextFile(SCRIPT);
-  return await keep(release, script, async (path) => {
+  const path = `${CACHE}/${release}`;
+  await keep(path, await Deno.readTextFile(SCRIPT), async () => {
     const command = [SCRIPT, "image", path, release];
     const { code, stderr } = await run(command, interruption.signal);
     if (code !== 0) throw new Error(`No image of ${release}:\n${stderr}`);
   });
+  return path;
 }
 
 /** Where a board is mounted, in its own namespaces only. */

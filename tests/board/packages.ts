@@ -38,9 +38,11 @@ export async function makePackages(): Promise<string> {
     ...tools,
     await sh(list, sources),
   ];
-  return await keep("packages", key.join("\n"), async (path) => {
+  const path = `${Deno.cwd()}/dist/board`;
+  await keep(path, key.join("\n"), async () => {
     await sh(MAKE_LATER, [GIVEN ?? await makePackage(path), path]);
   });
+  return path;
 }
 
 /** Makes the package in a folder, and returns its path. */

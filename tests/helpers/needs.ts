@@ -1,7 +1,5 @@
-// Finds out what this machine offers. The functions missing…() return what is missing,
-// as a sentence that says what to do, or nothing.
-
-import { skipIf } from "./skip.ts";
+// Finds out what this machine offers, and skips the tests that need more. The functions
+// missing…() return what is missing, as a sentence that says what to do, or nothing.
 
 /** The Debian packages of the commands that are not named like their package. */
 const PACKAGES: Record<string, string> = {
@@ -43,6 +41,25 @@ export function needs(
   const reason = reasons.find((it) => it !== undefined);
   if (reason && Deno.env.has("CI")) throw new Error(`To test, ${reason}`);
   return skipIf(reason);
+}
+
+/** Returns the options of a test that is skipped, even in CI, if there is a reason. */
+export function skipIf(reason: string | undefined): { ignore: boolean } {
+  if (reason !== undefined) reportSkipped(reason);
+  return { ignore: reason !== undefined };
+}
+
+/** The reasons that tests of this file were skipped for. */
+const reported = new Set<string>();
+
+/** Adds a reason to the list that `deno task test` shows at its end. */
+function reportSkipped(reason: string): void {
+  if (reported.has(reason)) return;
+  reported.add(reason);
+  const file = Deno.mainModule.replace(/.*\/tests\//, "tests/");
+  const line = `${JSON.stringify({ reason, file })}\n`;
+  const list = Deno.env.get("DATASENSOR_SKIPPED");
+  if (list) Deno.writeTextFileSync(list, line, { append: true });
 }
 
 /** Tells which of some commands to install, if one is missing. */

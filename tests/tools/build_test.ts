@@ -7,7 +7,7 @@ import { isOlder } from "../../.tools/oldest_deno.ts";
 import { Folder } from "../helpers/files.ts";
 import { ReservedPort } from "../helpers/ports.ts";
 import { output, Process } from "../helpers/process.ts";
-import { skipIf } from "../helpers/skip.ts";
+import { skipIf } from "../helpers/needs.ts";
 import { waitFor } from "../helpers/wait.ts";
 
 const PT_LOAD = 1;

@@ -186,46 +186,35 @@ Deno.test("a modified package of JSR is an error", async () => {
   assertMatch(stderr, /@std\/(http|log)/);
 });
 
-Deno.test("where npm cannot be reached either, or its package is modified, the first start ends with a sentence", async () => {
-  using nobody = new ReservedPort();
-  const JSR_URL = `http://127.0.0.1:${nobody}/`;
-  await using npm = new Server(() => new Response("wrong"));
-  for (
-    const [NPM_CONFIG_REGISTRY, reason] of [
-      [JSR_URL, "error sending request"],
-      [npm.url, "checksum"],
-    ] as const
-  ) {
-    using machine = await Machine.create();
-    const env = { JSR_URL, NPM_CONFIG_REGISTRY };
-    const { code, stdout, stderr } = await machine.runAlone(START, env);
-    assertEquals([code, stdout], [1, ""]);
-    const last = stderr.trim().split("\n").at(-1)!;
-    assertMatch(last, /^The first start needs jsr.io or npm, to download/);
-    assert(last.includes(reason), stderr);
-  }
-});
+/** Returns a certificate for loopback that nobody trusts, as that of a company's proxy. */
+async function createCertificate(): Promise<Deno.TlsCertifiedKeyPem> {
+  using folder = await Folder.create();
+  const script = `cd "$0"; openssl req -x509 -newkey rsa:2048 -nodes -days 1 \\
+    -subj /CN=company -addext subjectAltName=IP:127.0.0.1 -keyout key -out cert`;
+  await output("sh", ["-ec", script, folder.path]);
+  const read = (name: string) => Deno.readTextFile(`${folder.path}/${name}`);
+  return { key: await read("key"), cert: await read("cert") };
+}
 
 Deno.test(
-  "where a company's certificate is not trusted, the first start ends with the remedy",
+  "where npm's package is modified, or npm is not trusted either, the first start ends with a sentence",
   needs({ commands: ["openssl"] }),
   async () => {
-    using folder = await Folder.create();
-    const script =
-      `cd "$0"; openssl req -x509 -newkey rsa:2048 -nodes -days 1 \\
-      -subj /CN=company -addext subjectAltName=IP:127.0.0.1 -keyout key -out cert`;
-    await output("sh", ["-ec", script, folder.path]);
-    const [key, cert] = await Promise.all(
-      ["key", "cert"].map((it) => Deno.readTextFile(`${folder.path}/${it}`)),
-    );
-    const certificate = { key: key!, cert: cert! };
-    await using proxy = new Server(notFound, certificate);
-    using machine = await Machine.create();
-    const env = { JSR_URL: proxy.url, NPM_CONFIG_REGISTRY: proxy.url };
-    const { stderr } = await machine.runAlone(START, env);
-    assertMatch(
-      stderr,
-      /invalid peer certificate.*; set DENO_TLS_CA_STORE=system to trust the system's certificates\n$/,
-    );
+    await using npm = new Server(() => new Response("wrong"));
+    await using proxy = new Server(notFound, await createCertificate());
+    for (
+      const [url, reason] of [
+        [npm.url, /checksum/],
+        [proxy.url, / certificate.*; set DENO_TLS_CA_STORE=system to trust/],
+      ] as const
+    ) {
+      using machine = await Machine.create();
+      const env = { JSR_URL: proxy.url, NPM_CONFIG_REGISTRY: url };
+      const { code, stdout, stderr } = await machine.runAlone(START, env);
+      assertEquals([code, stdout], [1, ""]);
+      const last = stderr.trim().split("\n").at(-1)!;
+      assertMatch(last, /^The first start needs jsr.io or npm, to download/);
+      assertMatch(last, reason);
+    }
   },
 );
