@@ -99,7 +99,6 @@ const FAILURES: [
   printed: string,
   code?: number,
 ][] = [
-  ["--debug", IN_USE, IN_USE.message],
   ["--debug", RESERVED, RESERVED.message],
   ["--journal", RESERVED, `<3>${RESERVED.message}`, 2],
   ["--debug", NOT_FREED, NOT_FREED.message],
