@@ -12,8 +12,9 @@ import { LastReading } from "../../src/sensor/last_reading.ts";
 import { MAX_LINE_BYTES } from "../../src/sensor/line_reader.ts";
 import { createTestLogger } from "../helpers/test_logger.ts";
 
-/** More than a busy machine needs, and less than anything quadratic does. */
-const LIMIT_MS = 1000;
+/** A hundred times what it takes, and less than anything quadratic does. */
+const LIMIT_MS = 2000;
+const MEASUREMENTS = 3; // the shortest one counts: other work may delay some
 
 /** Returns a text of 64 KiB that repeats a part, between a start and an end. */
 function long(part: string, end = "x", start = ""): string {
@@ -96,10 +97,14 @@ const RECEIVERS: [
 for (const [what, receive, texts] of RECEIVERS) {
   Deno.test(`${what} takes no longer than its length`, async () => {
     for (const text of texts) {
-      const start = performance.now();
-      await receive(text);
-      const ms = performance.now() - start;
-      assert(ms < LIMIT_MS, `${text.slice(0, 40)}… took ${ms} ms`);
+      let shortest = Infinity;
+      for (let i = 0; i < MEASUREMENTS && shortest >= LIMIT_MS; i++) {
+        const start = performance.now();
+        await receive(text);
+        shortest = Math.min(shortest, performance.now() - start);
+      }
+      const took = `${text.slice(0, 40)}… took ${shortest} ms`;
+      assert(shortest < LIMIT_MS, took);
     }
   });
 }

@@ -195,6 +195,15 @@ for (const error of [ERROR, "on fire"]) {
   });
 }
 
+Deno.test("runProgram() serves the last line of its input with --stdin", async () => {
+  const serve: Serve = async ({ application: { handler } }) => {
+    const request = new Request("http://board/datasensor");
+    const ask = async () => await (await handler(request, CLIENT)).text();
+    await waitFor("the reading", ask, (body) => body === '"21.5"');
+  };
+  assertEquals((await run(["--stdin"], { serve, input: "21.5\n" }))[0], 0);
+});
+
 Deno.test("runProgram() warns of lines that nobody reads, unless they are typed", async () => {
   const warning = "Lines arrive on standard input, but --stdin is not set";
   const serve: Serve = () => delay(20); // the lines have arrived long before
