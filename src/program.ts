@@ -92,7 +92,8 @@ async function serve(
   const responses = createResponses(config.cors);
   const onError = createErrorHandler(responses, logger);
   const resource = createResource(sensor, responses);
-  // What a request passes, outermost first
+  // What a request passes, outermost first. What fails outside of withErrors() is answered
+  // by Deno.serve, also with onError, but not logged as a request
   const handler = withoutHeadBody(
     withContext(withAccessLog(withErrors(resource, onError), logger)),
   );

@@ -4,9 +4,6 @@ import { memoizeLast } from "./memoize_last.ts";
 
 const MAX_LOGGED_CHARACTERS = 1000; // longer methods and targets are truncated
 
-const escapeMethod = memoizeLast(escapeText);
-const escapeTarget = memoizeLast(escapeText);
-
 /**
  * Wraps a handler, which must not throw. Logs each request once its response is known,
  * even if its client has gone.
@@ -16,6 +13,8 @@ export function withAccessLog(
   logger: Logger,
   timestamp: () => string = createTimestamp(),
 ): Handler {
+  const escapeMethod = memoizeLast(escapeText);
+  const escapeTarget = memoizeLast(escapeText);
   return (request, context) => {
     const response = handler(request, context);
     // On a dual-stack socket, IPv4 addresses are mapped (RFC 4291, section 2.5.5.2)

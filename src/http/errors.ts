@@ -2,7 +2,7 @@ import type { Logger } from "@std/log/logger";
 import type { Handler } from "./handler.ts";
 import type { Responses } from "./responses.ts";
 
-const FAILED = "The sensor data is not available at the moment";
+const FAILED = "The service has failed: its log says why";
 
 /** Answers an error that occurred while a request was answered. */
 export type ErrorHandler = (error: unknown) => Response;

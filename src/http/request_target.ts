@@ -35,7 +35,8 @@ function validateTarget({ url, headers }: Request): string | undefined {
     url.match(/^[^:]+:\/\/([^/?#]*)(.*)$/s) ?? [];
   const host = headers.get("host") ?? urlHost;
   // Deno puts the Host field before a path, or "localhost" instead of an invalid one (RFC
-  // 9112, section 3.3). Before a full URL it puts nothing, and Host does not count (3.2.2)
+  // 9112, section 3.3). A full URL stays as it is, and Host does not count (3.2.2), except
+  // with localhost, which may be either
   const isFullUrl = !beginsWithHost(url, host) &&
     !/^localhost(:|$)/.test(urlHost);
   if (!AUTHORITY.test(isFullUrl ? urlHost : host)) return undefined;

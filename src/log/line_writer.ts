@@ -74,7 +74,7 @@ export class LineWriter {
   }
 
   async #writeAll(lines: Uint8Array): Promise<void> {
-    let limit = this.#batchBytes;
+    let limit = this.#batchBytes; // for these lines
     for (let rest = lines; rest.length > 0;) {
       try {
         rest = rest.subarray(await this.sink(takeLines(rest, limit)));
@@ -83,7 +83,7 @@ export class LineWriter {
         // The next ones are smaller, so that a further failure repeats less
         limit = ATOMIC_BYTES;
         const isFull = error instanceof Deno.errors.WouldBlock;
-        if (isFull) this.#batchBytes = limit; // it may be full at any time
+        if (isFull) this.#batchBytes = limit; // for good: it may be full at any time
         await this.wait(isFull ? FULL_RETRY_MS : RETRY_MS);
       }
     }

@@ -50,7 +50,7 @@ export class LastReading {
 
   #explainAbsence(): string {
     const [sent, soFar] = this.#hasInvalidLines
-      ? ["only invalid lines", " so far"]
+      ? ["only invalid lines", " so far; the log shows one"]
       // The most common cause: in a pipe, most programs print some KB at once
       : ["no reading", " so far; in a pipe, it may hold its lines back"];
     return `The sensor has sent ${sent}${this.#explainEnd() || soFar}`;

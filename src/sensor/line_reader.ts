@@ -37,10 +37,10 @@ export async function* readLines(
   while (true) {
     const waitStart = now();
     const count = await read(input, buffer.room);
-    if (count === null) return buffer.discard(UNFINISHED);
-    if (now() - waitStart > MAX_PAUSE_MS) buffer.discard(PAUSED);
+    if (count === null) return buffer.end();
+    const hasPaused = now() - waitStart > MAX_PAUSE_MS;
     let restAt = now() + WORK_MS;
-    for (const line of buffer.push(count)) {
+    for (const line of buffer.push(count, hasPaused)) {
       yield line;
       if (now() < restAt) continue;
       await wait(REST_MS);
@@ -66,8 +66,12 @@ class LineBuffer {
     return this.#bytes.subarray(this.#length);
   }
 
-  /** Adds bytes that are in {@linkcode room}, and yields the lines that they complete. */
-  *push(count: number): Generator<Uint8Array> {
+  /**
+   * Adds bytes that were read into {@linkcode room}, at once or after a pause, and yields
+   * the lines that they complete.
+   */
+  *push(count: number, hasPaused: boolean): Generator<Uint8Array> {
+    if (hasPaused) this.#discard(PAUSED);
     const bytes = this.#bytes.subarray(0, this.#length + count);
     for (const line of splitLines(bytes)) {
       if (this.#isSkipping) this.#isSkipping = false;
@@ -77,12 +81,17 @@ class LineBuffer {
     const incomplete = bytes.subarray(bytes.lastIndexOf(LF) + 1);
     this.#bytes.set(incomplete);
     this.#length = incomplete.length;
-    if (this.#length === this.#bytes.length) this.discard(TOO_LONG);
+    if (this.#length === this.#bytes.length) this.#discard(TOO_LONG);
     if (this.#isSkipping) this.#length = 0; // nothing of a skipped line is kept
   }
 
-  /** Drops the incomplete line, if there is one, and skips the rest of it. */
-  discard(problem: string): void {
+  /** Drops the incomplete line, which nothing will complete. */
+  end(): void {
+    this.#discard(UNFINISHED);
+  }
+
+  /** Drops the incomplete line, if there is one. Its end is skipped by push(). */
+  #discard(problem: string): void {
     if (this.#length === 0 || this.#isSkipping) return;
     this.drop(problem, this.#bytes.subarray(0, this.#length));
     this.#isSkipping = true;

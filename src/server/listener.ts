@@ -41,7 +41,7 @@ const CAUSES: Record<string, Cause> = {
     reason: "the service is not permitted to use that address",
     remedy: Deno.build.standalone
       ? UNSET_ADDRESS
-      : `Start it with "deno task start", which permits its addresses. If you did: ${UNSET_ADDRESS}`,
+      : `Start it with "deno task start", which permits its addresses. If that fails, too: ${UNSET_ADDRESS}`,
   },
   PermissionDenied: {
     kind: "impossible",
@@ -128,7 +128,7 @@ export async function keepTrying(
 
 /**
  * Takes a free port with an empty queue, and accepts nobody. The kernel then ignores all
- * but one attempt to connect, and clients retry after a second instead of being refused:
+ * but one attempt to connect, and most clients retry after a second instead of being refused:
  * those that reconnect at once become slower, so that others get a turn.
  */
 export function holdPort(

@@ -29,7 +29,7 @@ export class MemoryLimit {
   async waitForExcess(signal: AbortSignal): Promise<void> {
     do {
       await this.runtime.delay(CHECK_MS);
-    } while (!signal.aborted && !this.#isExceeded());
+    } while (!signal.aborted && !this.#measure().isExceeded);
   }
 
   /**
@@ -40,15 +40,17 @@ export class MemoryLimit {
   async waitForRelease(signal: AbortSignal): Promise<void> {
     for (let check = 0; check < RELEASE_CHECKS && !signal.aborted; check++) {
       await this.runtime.delay(RELEASE_MS);
-      if (!this.#isExceeded()) return;
+      if (!this.#measure().isExceeded) return;
     }
     if (!signal.aborted) throw new MemoryError(NOT_FREED);
   }
 
-  #isExceeded(): boolean {
+  /** Measures the memory in use, whose lowest value may raise the limit. */
+  #measure(): { isExceeded: boolean } {
     const bytes = this.runtime.residentBytes();
     this.#lowestBytes = Math.min(this.#lowestBytes, bytes);
-    return bytes >
-      Math.max(MEMORY_LIMIT_BYTES, this.#lowestBytes + MEMORY_GROWTH_BYTES);
+    const growthLimitBytes = this.#lowestBytes + MEMORY_GROWTH_BYTES;
+    const limitBytes = Math.max(MEMORY_LIMIT_BYTES, growthLimitBytes);
+    return { isExceeded: bytes > limitBytes };
   }
 }

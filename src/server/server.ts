@@ -51,6 +51,7 @@ export class Server {
     const { addr } = listener.server; // port 0 or DENO_SERVE_ADDRESS changes it
     this.#report(addr);
     while (true) {
+      // Only closing the listener ends this, too, when its ending is known
       const excess = this.#memory.waitForExcess(listener.closer.signal);
       const ending = await waitForEnding(listener, stopped, excess);
       if (ending.kind === "stopped") {
@@ -104,9 +105,9 @@ export class Server {
   }
 
   /**
-   * Closes all connections, and holds the port until it is done. With too much memory, this
-   * closes the port, too, so it is held afterwards. After a failed accept, Deno has closed
-   * the port already, so it is held at once.
+   * Closes all connections, and holds the port meanwhile. After a failed accept, Deno has
+   * closed the port, so it is held first. With too much memory, the listener has the port
+   * until the abort closes both, so it is held afterwards.
    */
   async #closeAll(
     { server, closer }: Listener,

@@ -153,7 +153,7 @@ Deno.test("the program serves a reading to Prometheus, and in turn as JSON to ot
   assertEquals([json.body, json.headers.get("vary")], ['"21.5"', "Accept"]);
 });
 
-Deno.test("the program answers an internal error as the README says, even if it cannot read a request", async () => {
+Deno.test("the program answers an error outside its handlers as the README says", async () => {
   const failing = `Object.defineProperty(Request.prototype, "url", {
     get() { throw new TypeError("Unforeseen"); },
   });`;

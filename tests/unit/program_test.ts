@@ -182,7 +182,7 @@ for (const error of [ERROR, "on fire"]) {
         type: "about:blank",
         title: "Internal Server Error",
         status: 500,
-        detail: "The sensor data is not available at the moment",
+        detail: "The service has failed: its log says why",
       });
     };
     const [code, log] = await run([], { serve });

@@ -129,16 +129,6 @@ Deno.test("parseCommand() tells whether invalid usage is of systemd: a value nev
   }
 });
 
-Deno.test("HELP has a row for each flag, and fits in 80 columns", () => {
-  const rows = `
-  --message TEXT       serve this text (default "Sensor data"), not with --stdin
-  --stdin              serve the last line of standard input as a JSON string,
-                       and to Prometheus if it is a number
-  --json               with --stdin: each line is JSON, served unchanged, and
-                       its numbers to Prometheus
-  --max-age SECONDS    with --stdin: answer 503 once the last reading is older
-                       than this; none: never (default 300)
-`;
-  assert(HELP.includes(rows), HELP);
+Deno.test("HELP fits in 80 columns", () => {
   for (const line of HELP.split("\n")) assert(line.length <= 80, line);
 });

@@ -51,6 +51,7 @@ class TestInput {
   }
 
   async #read(bytes: Uint8Array): Promise<number | null> {
+    if (bytes.length === 0) throw new Error("There is no room to read into");
     if (this.#chunks.length === 0) {
       await new Promise<void>((resolve) => this.#wake = resolve);
     }
@@ -171,7 +172,7 @@ Deno.test("followInput() logs the same problem once a minute", async () => {
 
 const REASONS: [chunks: Chunk[], reason: string][] = [
   [["2"], "no reading so far; in a pipe, it may hold its lines back"],
-  [["x\n"], "only invalid lines so far"],
+  [["x\n"], "only invalid lines so far; the log shows one"],
   [[null], "no reading, and the input has ended"],
   [["x\n", null], "only invalid lines, and the input has ended"],
   [[EIO], "no reading, and the input has failed"],

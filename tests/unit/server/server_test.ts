@@ -150,15 +150,6 @@ for (const failure of FAILURES) {
   });
 }
 
-Deno.test("Server stops while it retries to start", async () => {
-  const system = Object.assign(new FakeSystem(), { isPortTaken: true });
-  const simulation = new Simulation(system, { journal: true });
-  await system.pass(10_000);
-  simulation.stopper.abort();
-  await system.pass(200);
-  assertEquals([simulation.isRunning, simulation.reported], [false, []]);
-});
-
 Deno.test("Server logs each new failure at once, and the same one once a minute", async () => {
   const simulation = await Simulation.start();
   const { system } = simulation;

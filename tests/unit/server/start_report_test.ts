@@ -26,11 +26,14 @@ const LOCAL = on("127.0.0.1");
 const IPV4 = [LOCAL, on("192.0.2.7")];
 const IPV6 = [...IPV4, on("[2001:db8::7]")];
 
+const OTHER = "192.0.2.9"; // where only DENO_SERVE_ADDRESS leads
+
 const REPORTS: [what: string, string, string[], typeof networkInterfaces?][] = [
   ["the loopback address, and who can connect", "::1", [
     ONLY_HERE,
     on("[::1]"),
   ]],
+  ["any other address", OTHER, [on(OTHER)]],
   ["the IPv4 addresses of this machine", "0.0.0.0", [all("0.0.0.0"), ...IPV4]],
   ["IPv6 addresses that are not link-local", "::", [all("::"), ...IPV6]],
   ["only loopback in a sandbox", "::", [all("::"), LOCAL], hideInterfaces],
