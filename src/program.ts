@@ -1,3 +1,4 @@
+import type { Logger } from "@std/log/logger";
 import {
   type Config,
   DEFAULT_MAX_AGE_SECONDS,
@@ -10,7 +11,7 @@ import { withContext, withoutHeadBody } from "./http/application.ts";
 import { createErrorHandler, withErrors } from "./http/errors.ts";
 import { createResource } from "./http/resource.ts";
 import { createResponses } from "./http/responses.ts";
-import { createLogger, type NoticeLogger, withPriority } from "./log/logger.ts";
+import { createLogger, type LogStyle, withPriority } from "./log/logger.ts";
 import { parseCommand, VERSION } from "./process/command_line.ts";
 import { stopSignal, uncaughtErrorSignal } from "./process/signals.ts";
 import { followInput, warnOfIgnoredInput } from "./sensor/input.ts";
@@ -21,6 +22,10 @@ import { MemoryError } from "./server/memory.ts";
 import { Server } from "./server/server.ts";
 
 const OUTPUT_TIMEOUT_MS = 900; // for the log, and again for an error message
+
+/** What may help if a sensor sends nothing. In a pipe, most programs print some KB at once. */
+const SILENCE_HINT = "in a pipe, it may hold its lines back";
+const SILENCE_HINT_WITH_JOURNAL = "its messages in the journal may say why";
 
 /** What the program uses of its process, and tests replace. */
 export const DEPENDENCIES = {
@@ -76,12 +81,12 @@ async function serve(
   config: Config,
   dependencies: Dependencies,
 ): Promise<void> {
-  const { stdin, stdout, noColor } = dependencies;
-  const hasColor = stdout.isTerminal() && !noColor;
-  const consoleStyle = hasColor ? "color" : "plain";
-  const style = config.journal ? "journal" : consoleStyle;
+  const { stdin, stdout, stderr } = dependencies;
+  // Under systemd, standard output is the FIFO of the readings
+  const output = config.journal ? stderr : stdout;
+  const sink = (bytes: Uint8Array) => output.write(bytes);
   const level = config.debug ? "DEBUG" : "INFO";
-  const sink = (bytes: Uint8Array) => stdout.write(bytes);
+  const style = chooseStyle(config, dependencies);
   const { logger, flush } = createLogger(sink, level, style);
   // The journal outlasts updates, so it names the version that logs what follows
   if (config.journal) logger.info(VERSION);
@@ -108,11 +113,20 @@ async function serve(
   }
 }
 
+/** Returns how the log is written. */
+function chooseStyle(
+  { journal }: Config,
+  { stdout, noColor }: Dependencies,
+): LogStyle {
+  if (journal) return "journal";
+  return stdout.isTerminal() && !noColor ? "color" : "plain";
+}
+
 /** Creates what a request reads: a fixed text, or the last line of standard input. */
 function createSensor(
   config: Config,
   stdin: Dependencies["stdin"],
-  logger: NoticeLogger,
+  logger: Logger,
   stop: AbortSignal,
 ): Sensor {
   if (!config.stdin) {
@@ -121,7 +135,9 @@ function createSensor(
     return () => reading;
   }
   const { maxAgeSeconds = DEFAULT_MAX_AGE_SECONDS } = config;
-  const lastReading = new LastReading(maxAgeSeconds, logger);
+  const hint = config.journal ? SILENCE_HINT_WITH_JOURNAL : SILENCE_HINT;
+  const lastReading = new LastReading(maxAgeSeconds, hint, logger);
+  lastReading.watch(stop);
   // Nobody awaits it: it reads as long as the service runs. It logs why a read fails; any
   // other error is uncaught, and ends the service
   followInput(stdin, config.json, lastReading, logger, stop);

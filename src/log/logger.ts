@@ -1,47 +1,19 @@
 import { BaseHandler, type LevelName } from "@std/log/base-handler";
-import { Logger, type LogRecord } from "@std/log/logger";
+import { Logger } from "@std/log/logger";
 import { LineWriter, type Sink } from "./line_writer.ts";
 
 const REMINDER_MS = 60_000; // how often an unchanged problem is logged
 
 type ByLevel = Record<string, string>;
 const COLORS: ByLevel = { WARN: "\x1b[33m", ERROR: "\x1b[31m" };
-const PRIORITIES: ByLevel = {
-  DEBUG: "<7>",
-  NOTICE: "<5>",
-  WARN: "<4>",
-  ERROR: "<3>",
-};
-
-/** The name of a notice's level, which @std/log lacks, and of the logger of notices. */
-const NOTICE = "NOTICE";
-
-/** A logger that also has notices, which say that a problem is over. */
-export class NoticeLogger extends Logger {
-  readonly #notices: Logger;
-
-  constructor(levelName: LevelName, handlers: BaseHandler[]) {
-    super("datasensor", levelName, { handlers });
-    this.#notices = new Logger(NOTICE, levelName, { handlers });
-  }
-
-  /** Logs a notice. The journal shows it beside warnings with `-p notice`. */
-  notice(message: string): void {
-    this.#notices.info(message);
-  }
-}
-
-/** Returns the name of the level of a record of a {@linkcode NoticeLogger}. */
-export function levelOf({ loggerName, levelName }: LogRecord): string {
-  return loggerName === NOTICE ? NOTICE : levelName;
-}
+const PRIORITIES: ByLevel = { DEBUG: "<7>", WARN: "<4>", ERROR: "<3>" };
 
 /** How records are written: as plain text, with colors, or for systemd's journal. */
 export type LogStyle = "plain" | "color" | "journal";
 
 /** A logger that never blocks and never throws. */
 export interface BufferedLogger {
-  readonly logger: NoticeLogger;
+  readonly logger: Logger;
   /** Resolves once all records are written. */
   flush(): Promise<void>;
 }
@@ -62,9 +34,9 @@ export function createLogger(
     }
   }
   const handler = new LineHandler("NOTSET", {
-    formatter: (record) => formatMessage(levelOf(record), record.msg, style),
+    formatter: ({ levelName, msg }) => formatMessage(levelName, msg, style),
   });
-  const logger = new NoticeLogger(level, [handler]);
+  const logger = new Logger("datasensor", level, { handlers: [handler] });
   return { logger, flush: () => writer.flush() };
 }
 
@@ -95,7 +67,7 @@ function formatMessage(
   style: LogStyle,
 ): string {
   if (level === "INFO") return message;
-  const text = level === NOTICE ? message : `${level} ${message}`;
+  const text = `${level} ${message}`;
   if (style === "journal") return withPriority(level, text);
   const color = style === "color" ? COLORS[level] : undefined;
   return color ? `${color}${text}\x1b[0m` : text;

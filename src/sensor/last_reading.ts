@@ -1,23 +1,31 @@
-import type { NoticeLogger } from "../log/logger.ts";
+import type { Logger } from "@std/log/logger";
+import { delay } from "../delay.ts";
 import type { Measurement, Sensor } from "./reading.ts";
 
 const CLOCK_TOLERANCE_MS = 10; // more than it takes to read both clocks
+const WATCH_MS = 1000; // how late it may be logged that a reading is too old
 
-/** The last reading of a sensor. Its age is only checked when a client asks. */
+/** The last reading of a sensor. */
 export class LastReading {
   #reading: Measurement | undefined;
-  #receivedAt = 0; // by the monotonic clock
+  #receivedAt: number; // or the start, by the monotonic clock
   #isStale = false;
   #hasInvalidLines = false;
   #end: "ended" | "failed" | undefined; // of the input
 
-  /** @param maxAgeSeconds How old the reading may be; Infinity for no limit. */
+  /**
+   * @param maxAgeSeconds How old the reading may be; Infinity for no limit.
+   * @param silenceHint What may help if the sensor sends nothing.
+   */
   constructor(
     private readonly maxAgeSeconds: number,
-    private readonly logger: NoticeLogger,
+    private readonly silenceHint: string,
+    private readonly logger: Logger,
     private readonly monotonicTime = () => performance.now(),
     private readonly wallTime = Date.now,
-  ) {}
+  ) {
+    this.#receivedAt = monotonicTime();
+  }
 
   /** Replaces the reading. */
   set(json: string): void {
@@ -35,33 +43,45 @@ export class LastReading {
     this.#end = how;
   }
 
-  /** Returns the reading, or why there is none. Logs when it becomes stale or current. */
+  /**
+   * Returns the reading, or why there is none. Logs when it becomes too old, or none has
+   * come for as long, and when readings come again.
+   */
   readonly read: Sensor = () => {
     const reading = this.#reading;
-    if (!reading) return { unavailable: this.#explainAbsence() };
     const ageMs = this.monotonicTime() - this.#receivedAt;
-    const unavailable = this.#explainAge(ageMs);
-    this.#logChange(unavailable);
-    if (unavailable !== undefined) return { unavailable };
-    // Kept, since responses are cached by this object
-    this.#reading = this.#followClock(reading, ageMs);
-    return this.#reading;
+    const isTooOld = ageMs > this.maxAgeSeconds * 1000;
+    if (reading && !isTooOld) {
+      this.#logChange(undefined);
+      // Kept, since responses are cached by this object
+      return this.#reading = this.#followClock(reading, ageMs);
+    }
+    const unavailable = reading
+      ? this.#explainAge(ageMs)
+      : this.#explainAbsence();
+    if (isTooOld) this.#logChange(unavailable);
+    return { unavailable };
   };
+
+  /** Reads once a second, so that each change is logged although no client asks. */
+  async watch(stop: AbortSignal, wait: typeof delay = delay): Promise<void> {
+    if (this.maxAgeSeconds === Infinity) return;
+    while (!stop.aborted) {
+      await wait(WATCH_MS);
+      this.read();
+    }
+  }
 
   #explainAbsence(): string {
     const [sent, soFar] = this.#hasInvalidLines
       ? ["only invalid lines", " so far; the log shows one"]
-      // The most common cause: in a pipe, most programs print some KB at once
-      : ["no reading", " so far; in a pipe, it may hold its lines back"];
+      : ["no reading", ` so far; ${this.silenceHint}`];
     return `The sensor has sent ${sent}${this.#explainEnd() || soFar}`;
   }
 
-  /** Returns why a reading this old is stale, or undefined if it is not. */
-  #explainAge(ageMs: number): string | undefined {
-    const limit = this.maxAgeSeconds;
-    if (ageMs <= limit * 1000) return undefined;
+  #explainAge(ageMs: number): string {
     const seconds = Math.ceil(ageMs / 100) / 10;
-    const limits = `the limit is ${limit} s (--max-age)`;
+    const limits = `the limit is ${this.maxAgeSeconds} s (--max-age)`;
     return `The last reading is ${seconds} s old: ${limits}${this.#explainEnd()}`;
   }
 
@@ -75,7 +95,7 @@ export class LastReading {
     if (isStale === this.#isStale) return;
     this.#isStale = isStale;
     if (isStale) this.logger.warn(problem);
-    else this.logger.notice("Readings arrive again");
+    else this.logger.warn("Readings arrive again");
   }
 
   /** Corrects the time of a reading if the system clock has been set since. */

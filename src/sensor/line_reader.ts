@@ -10,9 +10,9 @@ export const MAX_LINE_BYTES = 64 * 1024; // without the end of the line
 const TOO_LONG = `Dropping lines longer than ${MAX_LINE_BYTES} bytes`;
 const UNFINISHED = "Dropping lines without a line feed";
 const PAUSED = "Dropping lines that pause before they end";
-// A sensor that died within a line is started again after RestartSec= of
-// datasensor-sensor.service, 2 s, and must not complete that line. A rest may hide the first
-// 0.1 s of a pause
+// A program prints a line at once. If the rest has not come a second later, it may have
+// died, and the program that follows it must not complete its line. A rest may hide the
+// first 0.1 s of a pause
 const MAX_PAUSE_MS = 900;
 const WORK_MS = 2; // how long lines are processed before a rest
 const REST_MS = 5; // this rest, and the shortest after a read: requests get a turn

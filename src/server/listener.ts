@@ -1,4 +1,5 @@
-import { limitWarnings, type NoticeLogger } from "../log/logger.ts";
+import type { Logger } from "@std/log/logger";
+import { limitWarnings } from "../log/logger.ts";
 import type { Runtime } from "./runtime.ts";
 
 const LISTEN_RETRY_MS = 200; // pause after a failed attempt, which takes 0.05 ms
@@ -104,7 +105,7 @@ export async function keepTrying(
   open: () => Listener,
   mayRetry: (error: ListenError) => boolean,
   signal: AbortSignal,
-  logger: NoticeLogger,
+  logger: Logger,
   { now, delay }: Runtime,
 ): Promise<Listener | undefined> {
   const start = now();
@@ -114,7 +115,7 @@ export async function keepTrying(
     try {
       const listener = open();
       const seconds = ((now() - start) / 1000).toFixed(1);
-      if (hasFailed) logger.notice(`Listening after ${seconds} s`);
+      if (hasFailed) logger.info(`Listening after ${seconds} s`);
       return listener;
     } catch (error) {
       if (!(error instanceof ListenError && mayRetry(error))) throw error;

@@ -1,6 +1,7 @@
+import type { Logger } from "@std/log/logger";
 import type { Config } from "../config.ts";
 import type { Application } from "../http/application.ts";
-import { limitWarnings, type NoticeLogger, type Warn } from "../log/logger.ts";
+import { limitWarnings, type Warn } from "../log/logger.ts";
 import {
   holdPort,
   keepTrying,
@@ -29,7 +30,7 @@ export class Server {
   constructor(
     private readonly config: Config,
     private readonly application: Application,
-    private readonly logger: NoticeLogger,
+    private readonly logger: Logger,
     private readonly runtime = RUNTIME,
   ) {
     this.#warn = limitWarnings(logger, runtime.now);

@@ -34,7 +34,7 @@ async function readLine(line: string): Promise<void> {
       if (chunk) bytes.set(chunk);
       return Promise.resolve(chunk?.length ?? null);
     };
-    const last = new LastReading(Infinity, logger);
+    const last = new LastReading(Infinity, "", logger);
     const { signal } = new AbortController();
     const wait = () => Promise.resolve();
     await followInput({ read }, isJson, last, logger, signal, () => 0, wait);

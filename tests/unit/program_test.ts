@@ -25,6 +25,11 @@ type Serve = (
 async function run(args: string[], {
   serve = (() => Promise.resolve()) as Serve,
   input = "",
+  read = (bytes: Uint8Array): Promise<number | null> => {
+    const { written } = new TextEncoder().encodeInto(input, bytes);
+    input = "";
+    return Promise.resolve(written || null);
+  },
   isInputTerminal = false,
   isTerminal = false, // standard output; standard error is the opposite
   noColor = false,
@@ -40,11 +45,6 @@ async function run(args: string[], {
       return write(bytes);
     },
   });
-  const read = (bytes: Uint8Array) => {
-    const { written } = new TextEncoder().encodeInto(input, bytes);
-    input = "";
-    return Promise.resolve(written || null);
-  };
   const process = {
     stdin: { read, isTerminal: () => isInputTerminal },
     stdout: createOutput("stdout", isTerminal),
@@ -111,8 +111,8 @@ const FAILURES: [
 for (const [flag, error, printed, code = 1] of FAILURES) {
   Deno.test(`runProgram() prints ${error} with ${flag} after the log and returns ${code}`, async () => {
     const result = await run([flag], { serve: failWith(error) });
-    const version = flag === "--journal" ? `${VERSION}\n` : "";
-    const log = `stdout: ${version}a line\n`;
+    const isJournal = flag === "--journal";
+    const log = isJournal ? `stderr: ${VERSION}\na line\n` : "stdout: a line\n";
     assertEquals(result, [code, log, `stderr: ${printed}\n`]);
   });
 }
@@ -204,6 +204,37 @@ Deno.test("runProgram() serves the last line of its input with --stdin", async (
   assertEquals((await run(["--stdin"], { serve, input: "21.5\n" }))[0], 0);
 });
 
+Deno.test("runProgram() tells where a sensor that sends nothing may say why", async () => {
+  for (
+    const [args, hint] of [
+      [["--stdin"], "in a pipe, it may hold its lines back"],
+      [["--stdin", "--journal"], "its messages in the journal may say why"],
+    ] as const
+  ) {
+    const serve: Serve = async ({ application: { handler } }) => {
+      const request = new Request("http://board/datasensor");
+      const { detail } = await (await handler(request, CLIENT)).json();
+      assertEquals(detail, `The sensor has sent no reading so far; ${hint}`);
+    };
+    const silent = () => new Promise<never>(() => {});
+    assertEquals((await run([...args], { serve, read: silent }))[0], 0);
+  }
+});
+
+Deno.test("runProgram() logs without a client that a reading is too old", async () => {
+  const OLD = /WARN The last reading is .* s old: the limit is 0.1 s/;
+  let log = "";
+  const write = (bytes: Uint8Array) => {
+    log += new TextDecoder().decode(bytes);
+    return Promise.resolve(bytes.length);
+  };
+  const serve: Serve = async () => {
+    await waitFor("the warning", () => log, (text) => OLD.test(text));
+  };
+  const args = ["--stdin", "--max-age", "0.1"];
+  assertEquals((await run(args, { serve, write, input: "21\n" }))[0], 0);
+});
+
 Deno.test("runProgram() warns of lines that nobody reads, unless they are typed", async () => {
   const warning = "Lines arrive on standard input, but --stdin is not set";
   const serve: Serve = () => delay(20); // the lines have arrived long before
@@ -220,12 +251,11 @@ Deno.test("runProgram() warns of lines that nobody reads, unless they are typed"
   }
 });
 
-const PLAIN = "one\nWARN two\nERROR three\nover\n";
-const COLORED =
-  "one\n\x1b[33mWARN two\x1b[0m\n\x1b[31mERROR three\x1b[0m\nover\n";
+const PLAIN = "one\nWARN two\nERROR three\n";
+const COLORED = "one\n\x1b[33mWARN two\x1b[0m\n\x1b[31mERROR three\x1b[0m\n";
 const STACK = "DEBUG four\n    at main.ts\n";
 const JOURNAL = `${VERSION}\n` +
-  "one\n<4>WARN two\n<3>ERROR three\n<5>over\n<7>DEBUG four\n<7>    at main.ts\n";
+  "one\n<4>WARN two\n<3>ERROR three\n<7>DEBUG four\n<7>    at main.ts\n";
 
 const LOGS: [args: string[], Parameters<typeof run>[1], log: string][] = [
   [[], {}, PLAIN + STACK],
@@ -242,11 +272,12 @@ for (const [args, process, log] of LOGS) {
       logger.info("one");
       logger.warn("two");
       logger.error("three");
-      logger.notice("over");
       logger.debug("four\n    at main.ts");
       return Promise.resolve();
     };
     const result = await run(args, { ...process, serve });
-    assertEquals(result, [0, `stdout: ${log}`]);
+    // Under systemd, standard output is the FIFO of the readings
+    const stream = args.includes("--journal") ? "stderr" : "stdout";
+    assertEquals(result, [0, `${stream}: ${log}`]);
   });
 }

@@ -18,6 +18,7 @@ const notJson = (start: string) => such("that are not JSON", start) + REMEDY;
 const PAUSED = such("that pause before they end", "2");
 const CUT_OFF = such("without a line feed", "2");
 const TOO_LONG = such("longer than 65536 bytes", "x".repeat(80));
+const HINT = "look at the sensor";
 const LONGEST = "x".repeat(MAX_LINE_BYTES);
 const ENDLESS = LONGEST.repeat(4); // so far
 const { fromHex } = Uint8Array;
@@ -37,7 +38,7 @@ class TestInput {
   constructor({ json = false, wait = () => Promise.resolve() } = {}) {
     const logger = createTestLogger((line) => this.warnings.push(line));
     const now = () => this.now;
-    this.lastReading = new LastReading(Infinity, logger, now);
+    this.lastReading = new LastReading(Infinity, HINT, logger, now);
     const input = { read: (bytes: Uint8Array) => this.#read(bytes) };
     this.end = followInput(
       input,
@@ -171,7 +172,7 @@ Deno.test("followInput() logs the same problem once a minute", async () => {
 });
 
 const REASONS: [chunks: Chunk[], reason: string][] = [
-  [["2"], "no reading so far; in a pipe, it may hold its lines back"],
+  [["2"], `no reading so far; ${HINT}`],
   [["x\n"], "only invalid lines so far; the log shows one"],
   [[null], "no reading, and the input has ended"],
   [["x\n", null], "only invalid lines, and the input has ended"],
@@ -195,8 +196,7 @@ Deno.test("followInput() does not take a fault of the program for a failed input
   };
   input.push("21\n");
   assertEquals(await input.end.catch((error) => error), fault);
-  const reason = "no reading so far; in a pipe, it may hold its lines back";
-  const unavailable = `The sensor has sent ${reason}`;
+  const unavailable = `The sensor has sent no reading so far; ${HINT}`;
   assertEquals(input.lastReading.read(), { unavailable });
   input.assert(undefined);
 });

@@ -6,6 +6,9 @@ import { createTestLogger } from "../../helpers/test_logger.ts";
 
 const START = Date.UTC(2026, 10, 20, 17, 14, 56);
 const DAY_MS = 86_400_000;
+const HINT = "look at the sensor";
+
+const AGAIN = "Readings arrive again";
 
 /** Creates a last reading with two clocks. */
 function create(maxAgeSeconds = Infinity) {
@@ -15,7 +18,8 @@ function create(maxAgeSeconds = Infinity) {
     warnings.push(level === "WARN" ? line : `${level} ${line}`)
   );
   const now = () => clocks.now;
-  const last = new LastReading(maxAgeSeconds, logger, now, () => clocks.date);
+  const wallTime = () => clocks.date;
+  const last = new LastReading(maxAgeSeconds, HINT, logger, now, wallTime);
   const pass = (milliseconds: number) => {
     clocks.now += milliseconds;
     clocks.date += milliseconds;
@@ -36,12 +40,52 @@ Deno.test("LastReading is unavailable while it is too old, and logs it once", ()
   assertEquals(last.read(), { unavailable: age(61.6) });
   last.set("22");
   assertEquals(last.read(), { json: "22", time: START + 61_501 });
-  assertEquals(warnings, [age(1.6), "NOTICE Readings arrive again"]);
+  assertEquals(warnings, [age(1.6), AGAIN]);
   pass(1501);
   last.end("ended");
   const unavailable = `${age(1.6)}, and the input has ended`;
   assertEquals(last.read(), { unavailable });
   assertEquals(warnings.length, 3);
+});
+
+Deno.test("LastReading logs that no reading has come since the start for as long as one may be old", () => {
+  const { last, warnings, pass } = create(1.5);
+  const unavailable = `The sensor has sent no reading so far; ${HINT}`;
+  for (const [ms, ...logged] of [[1500], [1, unavailable], [1, unavailable]]) {
+    pass(ms as number);
+    assertEquals(last.read(), { unavailable });
+    assertEquals(warnings, logged);
+  }
+  last.set("21");
+  assert("json" in last.read());
+  assertEquals(warnings, [unavailable, AGAIN]);
+});
+
+Deno.test("LastReading.watch() logs what a client would be told, once a second until the stop", async () => {
+  const { last, warnings, pass } = create(2.5);
+  const stopper = new AbortController();
+  let seconds = 0;
+  await last.watch(stopper.signal, (milliseconds) => {
+    pass(milliseconds);
+    seconds++;
+    if (seconds === 5) last.set("21");
+    if (seconds === 8) stopper.abort();
+    return Promise.resolve();
+  });
+  assertEquals(seconds, 8);
+  const [silence, again, old, ...others] = warnings;
+  assertEquals(silence, `The sensor has sent no reading so far; ${HINT}`);
+  assertEquals(again, AGAIN);
+  assertEquals(
+    old,
+    "The last reading is 3 s old: the limit is 2.5 s (--max-age)",
+  );
+  assertEquals(others, []);
+});
+
+Deno.test("LastReading.watch() has nothing to do without a limit", async () => {
+  const wait = () => Promise.reject(new Error("It waits"));
+  await create().last.watch(new AbortController().signal, wait);
 });
 
 Deno.test("LastReading returns the same object until the next reading arrives", () => {
