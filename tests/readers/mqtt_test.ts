@@ -1,0 +1,67 @@
+// The page's unit publishes the readings of a board to Mosquitto, an MQTT broker.
+
+import { assertEquals } from "@std/assert";
+import { readersPage } from "../helpers/guide.ts";
+import { skipIf } from "../helpers/skip.ts";
+import { waitFor } from "../helpers/wait.ts";
+import { Machine, missingMachine } from "./machine.ts";
+
+const UNIT = readersPage.block("mosquitto_pub");
+
+/** The command that the unit runs, as systemd reads it. */
+const LOOP = UNIT.match(/^ExecStart=\/bin\/sh -c '(.*)'$/m)![1]!
+  .replaceAll("$$", "$");
+
+Deno.test(
+  skipIf(
+    missingMachine("mosquitto", "mosquitto_pub", "mosquitto_sub"),
+    "the page's loop publishes each current reading, and nothing without one",
+  ),
+  async () => {
+    await using machine = await Machine.start();
+    const service = machine.startService("--stdin", "--max-age", "6");
+    await using _service = service;
+    await using loop = machine.start("sh", "-c", LOOP);
+    await loop.waitForMatch(/curl: \(22\)/); // no reading yet
+    await service.write("21.5\n");
+    await loop.waitForMatch(/Connection refused/); // no broker yet
+    await using _broker = machine.start("mosquitto");
+    const subscribe = "mosquitto_sub -h localhost -v -t BOARD/datasensor";
+    await using messages = machine.start(
+      "sh",
+      "-c",
+      `until ${subscribe}; do sleep 0.1; done`,
+    );
+    const print = async (reading: string) => {
+      await service.write(`${reading}\n`);
+      const line = `BOARD/datasensor "${reading}"\n`;
+      const isPublished = () => messages.stdout.includes(line);
+      await waitFor(line, isPublished);
+    };
+    await print("22");
+    const stale = () => loop.stderr.split("curl: (22)").length;
+    const before = stale();
+    await waitFor("a stale reading", stale, (count) => count > before);
+    await print("23");
+    await service.stop();
+    await loop.waitForMatch(/curl: \(7\)/);
+    const published = new Set(messages.stdout.trim().split("\n"));
+    const readings = ["22", "23"].map((it) => `BOARD/datasensor "${it}"`);
+    assertEquals([...published], readings);
+  },
+);
+
+Deno.test(
+  skipIf(
+    missingMachine("systemd-analyze"),
+    "systemd accepts the page's unit for MQTT",
+  ),
+  async () => {
+    await using machine = await Machine.start();
+    const path = "/etc/systemd/system/datasensor-mqtt.service";
+    const write =
+      `cat >${path} <<'END'\n${UNIT}END\nsystemd-analyze verify ${path}`;
+    const { code, stderr } = await machine.type(write);
+    assertEquals([code, stderr], [0, ""]);
+  },
+);
