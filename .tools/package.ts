@@ -95,7 +95,7 @@ async function stage(
   await Deno.rename(executable, `${tree}/usr/bin/datasensor`);
 
   const changelog = `${tree}/${DOCUMENTS}/changelog`;
-  const manuals = ["datasensor", "datasensor-doctor"]
+  const manuals = ["datasensor"]
     .map((name) => `${tree}/usr/share/man/man1/${name}.1`);
   const text = await Deno.readTextFile(changelog);
   const date = Date.parse(text.match(/^ -- .*> {2}(.*)$/m)![1]!) / 1000;

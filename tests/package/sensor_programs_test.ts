@@ -2,8 +2,8 @@
 
 // The package's programs: files like the kernel's or lines in, a line and a status out.
 
-import { assert, assertEquals, assertMatch } from "@std/assert";
-import { needs } from "../helpers/needs.ts";
+import { assertEquals, assertMatch } from "@std/assert";
+import { skipIf } from "../helpers/skip.ts";
 import {
   BME280,
   DHT22,
@@ -11,6 +11,7 @@ import {
   type Files,
   iio,
   inFolder,
+  NO_MOUNTS,
   SensorUnit,
   UNREADABLE,
 } from "./sensor_unit.ts";
@@ -55,6 +56,7 @@ const ROWS: Row[] = [
   ["each", "ds18b20", { ...ds18b20("28-1", { t: -3250 }), ...SECOND }, '{"28-1": -3.25, "28-2": 21.5}'],
   ["one", "ds18b20 28-2", { ...ds18b20("28-1"), ...SECOND }, "21.5"],
   ["one that is unplugged", "ds18b20 28-1", SECOND, undefined, /28-1\/w1_slave: No such file/],
+  ["one of another family", "ds18b20 10-000802b8f9a1", ds18b20("10-000802b8f9a1", { t: 85000 }), undefined, /^ds18b20: "10-000802b8f9a1" is no DS18B20: their ids begin with 28-$/m],
   ["none", "ds18b20", { "/sys/bus/w1/devices/w1_bus": "" }, undefined, /^No DS18B20 could be read in /m],
   ["an empty file, as after a failed conversion", "ds18b20", { "/sys/bus/w1/devices/28-1/w1_slave": "", ...SECOND }, BAD],
   ["an unreadable file", "ds18b20", { "/sys/bus/w1/devices/28-1/w1_slave": UNREADABLE, ...SECOND }, BAD, /Input\/output error/],
@@ -65,8 +67,8 @@ const ROWS: Row[] = [
   ["85 °C that is measured", "ds18b20 28-1", ds18b20("28-1", { memory: "50 05 4b 46 7f ff 10 10 1c", t: 85000 }), "85"],
   ["0 °C that is measured", "ds18b20 28-1", ds18b20("28-1", { memory: "00 00 4b 46 7f ff 10 10 1c", t: 0 }), "0"],
 
-  ["a BME280", "iio bme280", { ...iio(0, "other", DHT22), ...iio(1, "bme280", BME280) }, '{"humidity": 40.216, "pressure_hPa": 1013.2526, "temperature_C": 21.56}'],
-  ["some channels", "iio bme280 pressure humidityrelative", iio(0, "bme280", { ...BME280, in_temp_input: "" }), '{"pressure_hPa": 1013.2526, "humidity": 40.216}'],
+  ["a BME280", "iio bme280", { ...iio(0, "other", DHT22), ...iio(1, "bme280", BME280) }, '{"humidity": 40.216, "pressure_hPa": 1013.25, "temperature_C": 21.56}'],
+  ["some channels", "iio bme280 pressure humidityrelative", iio(0, "bme280", { ...BME280, in_temp_input: "" }), '{"pressure_hPa": 1013.25, "humidity": 40.216}'],
   ["a DHT22", "iio dht11", iio(0, "dht11@4", DHT22), '{"humidity": 81, "temperature_C": -3.5}'],
   ["a scale", "iio bh1750", iio(0, "bh1750", { in_illuminance_raw: "120\n", in_illuminance_scale: "0.833333\n" }), '{"light_lux": 100}'],
   ["a scale and an offset", "iio hdc100x", iio(0, "hdc100x", { in_temp_raw: "25800\n", in_temp_scale: "2.517700195\n", in_temp_offset: "-15887.515151\n" }), '{"temperature_C": 24.9567}'],
@@ -75,8 +77,11 @@ const ROWS: Row[] = [
   ["numbered channels that share one", "iio ads1115", iio(0, "ads1115", { "in_voltage0-voltage1_raw": "3\n", in_voltage2_supply_raw: "100\n", "in_voltage-voltage_scale": "2\n", in_voltage_scale: "3\n" }), '{"voltage0-voltage1_V": 0.006, "voltage2_supply_V": 0.3}'],
   ["a device with one scale for all", "iio dln2-adc", iio(0, "dln2-adc", { in_voltage0_raw: "1000\n", scale: "3.2\n" }), '{"voltage0_V": 3.2}'],
   ["the same, in another file", "iio one", iio(0, "one", { in_voltage0_raw: "1000\n", in_scale: "3.2\n" }), '{"voltage0_V": 3.2}'],
-  ["CO2", "iio scd4x", iio(0, "scd4x", { in_concentration_co2_raw: "845\n", in_concentration_co2_scale: "0.0001\n" }), '{"co2_ppm": 845}'],
-  ["a kind without a unit", "iio adxl345", iio(0, "adxl345", { in_accel_x_raw: "250\n", in_accel_y_raw: "-4\n", in_accel_scale: "0.038300\n" }), '{"accel_x": 9.575, "accel_y": -0.1532}'],
+  ["numbers near zero", "iio ccs811", iio(0, "ccs811", { in_current_raw: "3\n", in_current_scale: "0.001000\n" }), '{"current_A": 3e-06}'],
+  ["a concentration beside others, which is left out", "iio bme680", iio(0, "bme680", { ...DHT22, in_concentration_voc_raw: UNREADABLE }), '{"humidity": 81, "temperature_C": -3.5}'],
+  ["nothing but concentrations", "iio sgp30", iio(0, "sgp30", { in_concentration_co2_input: "0.000400\n", in_concentration_voc_input: "0\n" }), undefined, /^iio: "sgp30" measures nothing .* only concentration_co2 concentration_voc: read .*iio:device0 yourself$/m],
+  ["a kind without a unit", "iio adxl345 accel_x", iio(0, "adxl345", { in_accel_x_raw: "250\n" }), undefined, /^iio: Channel "accel_x" has no unit that iio knows: /m],
+  ["no channel", "iio bme280", iio(0, "bme280", {}), undefined, /^iio: "bme280" measures nothing whose unit iio knows: /m],
   ["an empty file", "iio bme280", iio(0, "bme280", { ...BME280, in_temp_input: "" }), undefined, NO_TEMP],
   ["an unreadable file", "iio bme280", iio(0, "bme280", { ...BME280, in_temp_input: UNREADABLE }), undefined, /in_temp_input: Input\/output error/],
   ["no number", "iio bme280", iio(0, "bme280", { ...BME280, in_temp_input: "oops\n" }), undefined, NO_TEMP],
@@ -89,148 +94,15 @@ const ROWS: Row[] = [
   ["one of two by its address", "iio 1-0077", TWO_BME280, '{"temperature_C": 2}'],
   ["no device of that name", "iio bme680", TWO_BME280, undefined, /^iio: No device is named "bme680"/m],
   ["no name", "iio", {}, undefined, /^iio: Usage: iio NAME/m],
-
-  ["all", "board", { "/sys/class/thermal/thermal_zone0/temp": "48312\n", "/proc/loadavg": "0.42 0.40\n", "/proc/meminfo": "MemTotal: 9 kB\nMemAvailable: 512000 kB\n" }, '{"temperature_C": 48.312, "load": 0.42, "free_memory_MB": 524}'],
-  ["what can be read", "board", { "/sys/class/thermal/thermal_zone0/temp": UNREADABLE, "/proc/loadavg": "0.00 0.40\n", "/proc/meminfo": "" }, '{"load": 0.00}'],
-  ["nothing", "board", { "/sys/class/thermal/thermal_zone0/temp": "" }, undefined, /^board: Nothing in \/sys and \/proc could be read$/m],
 ];
 
 for (const [what, command, files, line, error = /^$/] of ROWS) {
-  Deno.test(`${command}: ${what}`, async () => {
+  Deno.test(skipIf(NO_MOUNTS, `${command}: ${what}`), async () => {
     using unit = await SensorUnit.create(files);
     const printed = await unit.run(`/usr/lib/datasensor/${command}`);
     const expected = line === undefined ? [1, ""] : [0, `${line}\n`];
     assertEquals([printed.code, printed.stdout], expected, printed.stderr);
     const isFailed = line === undefined || error.source !== "^$";
     if (isFailed) assertMatch(printed.stderr, error);
-  });
-}
-
-/** What "latest" keeps while lines come at some times, and the board's clock is set. */
-const CLOCK: [time: string, line: string, kept: string | undefined][] = [
-  ["2026-07-01T12:00:00Z", '{"model":"a","id":1}', "a 1"],
-  ["2026-07-01T12:59:59Z", '{"model":"b"}', "a 1, b"],
-  ["2026-07-01T13:00:00Z", '{"model":"c"}', "b, c"], // after an hour
-  ["2026-07-01T13:00:00Z", '{"id":""}', undefined],
-  ["2026-08-01T00:00:00Z", '{"model":"d"}', "d"], // set forward
-  ["2026-07-01T12:00:00Z", '{"model":"e"}', "e"], // set back
-  ["2026-07-01T12:00:01Z", '{"model":"d"}', "e, d"],
-];
-
-Deno.test(
-  "latest 3600 model id: keeps what came within an hour, in summer time too, and when the clock is set",
-  needs({ commands: ["jq"] }),
-  async () => {
-    const lines = CLOCK.map(([time, line]) =>
-      line.replace("{", `{"clock":${Date.parse(time) / 1000},`)
-    );
-    using unit = await SensorUnit.create({ "/home/lines": lines.join("\n") });
-    const { stdout, stderr } = await unit.run(`export TZ=Europe/Berlin
-sed -i 's/now as .now/($line | fromjson | .clock) as $now/' /usr/lib/datasensor/latest
-/usr/lib/datasensor/latest 3600 model id </home/lines`);
-    const printed = stdout.trim().split("\n")
-      .map((line) => Object.keys(JSON.parse(line)).join(", "));
-    const kept = CLOCK.flatMap(([, , kept]) => kept ?? []);
-    assertEquals(printed, kept, stderr);
-    assertEquals(stderr.match(/(?<=latest drops ).*(?=")/g), [
-      "a 1: its last reading came at 2026-07-01T12:00:00Z",
-      "b: its last reading came at 2026-07-01T12:59:59Z",
-      "c: its last reading came at 2026-07-01T13:00:00Z",
-      "d: its last reading came at 2026-08-01T00:00:00Z",
-    ]);
-  },
-);
-
-Deno.test(
-  "latest keeps the newest sensors whose object stays below 60,000 bytes",
-  needs({ commands: ["jq"] }),
-  async () => {
-    const line = (id: number) => JSON.stringify({ id, text: "x".repeat(99) });
-    const lines = Array.from({ length: 600 }, (_, id) => line(id));
-    using unit = await SensorUnit.create({
-      // A line that would displace all of them, and one of the first again
-      "/home/lines": [
-        ...lines,
-        JSON.stringify({ id: "long", text: "x".repeat(50_000) }),
-        line(200),
-      ].join("\n"),
-    });
-    const { stdout, stderr } = await unit.run(
-      "/usr/lib/datasensor/latest 3600 id </home/lines",
-    );
-    const printed = stdout.trim().split("\n");
-    const kept = Object.keys(JSON.parse(printed.at(-1)!)).map(Number);
-    assertEquals(printed.length, 601);
-    assert(printed.every((line) => line.length <= 60_000));
-    assert(printed.at(-1)!.length > 59_000);
-    assertEquals(kept, [...kept].sort((one, other) => one - other)); // by line
-    assertEquals([kept.includes(200), kept.at(-1)], [true, 599]);
-    assertEquals(
-      stderr.match(/^"latest keeps the newest sensors only/gm)?.length,
-      1,
-    );
-    assertMatch(stderr, /^"latest skips .* 50,000 bytes: {\\"id\\":\\"long/m);
-  },
-);
-
-const READ = "/usr/lib/datasensor/latest 60 id </home/lines";
-const LINES = 'oops\n\n5\n["id"]\n{"t":1}\n{"id":3,"t":21.50}\n';
-
-/** Calls of "latest", their status, and their output. */
-const LATEST: [
-  what: string,
-  command: string,
-  status: number,
-  printed: RegExp,
-  error: RegExp,
-][] = [
-  [
-    "keeps a line, and logs the first that it cannot use",
-    READ,
-    0,
-    /^{"3":{"id":3,"t":21.50?,"time":"20.*Z"}}\n$/,
-    /^"latest skips a line without these keys, or of 50,000 bytes: oops"\n$/,
-  ],
-  [
-    "says that jq is missing",
-    `PATH=/home/bin ${READ}`,
-    1,
-    /^$/,
-    /needs jq: run "sudo apt-get install jq"\n$/,
-  ],
-  ...["60", "0 id"].map((
-    args,
-  ): typeof LATEST[number] => [
-    `refuses "${args}"`,
-    `/usr/lib/datasensor/latest ${args}`,
-    2,
-    /^$/,
-    /^Usage: COMMAND \| \/usr\/lib\/datasensor\/latest SECONDS KEY\.\.\.\n$/,
-  ]),
-];
-
-for (const [what, command, status, printed, error] of LATEST) {
-  Deno.test(`latest ${what}`, needs({ commands: ["jq"] }), async () => {
-    using unit = await SensorUnit.create({
-      "/home/lines": LINES,
-      "/home/bin/bash": "->/bin/bash",
-    });
-
-    const { code, stdout, stderr } = await unit.run(command);
-    assertEquals(code, status, stderr);
-    assertMatch(stdout, printed);
-    assertMatch(stderr, error);
-  });
-}
-
-for (const trap of ["", "trap '' PIPE; "]) {
-  const how = trap && ", with SIGPIPE ignored as by systemd";
-  Deno.test(`latest ends with the status of jq if that is killed${how}`, async () => {
-    const jq = "#!/bin/sh\nkill -KILL $$\n";
-    using unit = await SensorUnit.create({ "/usr/local/bin/jq": jq });
-    const sensor = `${trap}echo 1 | /usr/lib/datasensor/latest 60 id`;
-    await using process = unit.start(sensor);
-    assertEquals((await process.waitForEnd()).code, 137);
-    assertEquals(process.stderr.match(/foreach/), null);
   });
 }

@@ -7,26 +7,61 @@ import { type Output, output, Process } from "../helpers/process.ts";
 
 const PACKAGE = "src/board/package";
 
-/** The variables that the sensor's unit sets. */
-const VARIABLES = Object.fromEntries(
-  Array.from(
-    (await Deno.readTextFile(
-      `${PACKAGE}/usr/lib/systemd/system/datasensor-sensor.service`,
-    )).matchAll(/^Environment=(\w+)=(.*)$/gm),
-    ([, name, value]) => [name!, value!],
-  ),
+const UNIT = await Deno.readTextFile(
+  `${PACKAGE}/usr/lib/systemd/system/datasensor-sensor.service`,
 );
 
-/** The folders of a board that tests replace. */
-const REPLACED =
-  /\/(etc|sys|proc|usr\/lib\/datasensor|usr\/local\/bin|home)\//g;
+/** The variables that the sensor's unit sets, and systemd. */
+const ENV = {
+  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+  ...Object.fromEntries(
+    Array.from(
+      UNIT.matchAll(/^Environment=(\w+)=(.*)$/gm),
+      ([, name, value]) => [name!, value!],
+    ),
+  ),
+};
+
+/** The command that runs the sensor, which is its last argument. */
+const RUN_SENSOR = UNIT.match(/^ExecStart=(.*) \$\{SENSOR\}$/m)![1]!.split(" ");
+
+/**
+ * Runs a command where some files of a board are in place of this machine's, and the
+ * package is installed.
+ */
+const ON_BOARD = [
+  "unshare",
+  "--map-root-user",
+  "--mount",
+  "sh",
+  "-ec",
+  `mount --bind "$0/sys" /sys
+  mount --bind "$0/home" /home
+  mount -t overlay overlay -o "lowerdir=$0/usr:$1/usr:/usr" /usr
+  shift
+  exec "$@"`,
+];
+
+/** What to do if this machine cannot do that. */
+export const NO_MOUNTS = findReason();
+
+function findReason(): string | undefined {
+  try {
+    const args = ["--map-root-user", "--mount", "true"];
+    const { success } = new Deno.Command("unshare", { args }).outputSync();
+    if (success) return;
+  } catch {
+    // It is not installed
+  }
+  return 'use Linux, and let "unshare --map-root-user --mount" work';
+}
 
 /** A file whose reads fail with EIO, as those of a sensor that does not answer. */
 export const UNREADABLE = Symbol();
 
 /**
- * The files of a board, by their paths. Those in `/usr/local/bin` and `bin` are programs,
- * and a text that begins with `->` is where a symbolic link leads.
+ * The files of a board in /sys, /home and /usr, by their paths. Those in folders `bin` are
+ * programs, and a text that begins with `->` is where a symbolic link leads.
  */
 export type Files = Record<string, string | typeof UNREADABLE>;
 
@@ -41,20 +76,13 @@ export class SensorUnit implements Disposable {
   /** Creates a board with some files. */
   static async create(files: Files = {}): Promise<SensorUnit> {
     const unit = new SensorUnit(await Folder.create());
-    const programs = `${PACKAGE}/usr/lib/datasensor`;
-    for await (const { name } of Deno.readDir(programs)) {
-      const text = await Deno.readTextFile(`${programs}/${name}`);
-      await unit.#write(`/usr/lib/datasensor/${name}`, unit.#adapt(text));
+    for (const folder of ["sys", "home", "usr"]) {
+      await Deno.mkdir(`${unit.#root.path}/${folder}`);
     }
     for (const [path, text] of Object.entries(files)) {
       await unit.#write(path, text);
     }
     return unit;
-  }
-
-  /** Returns a text that leads to the files of this board. */
-  #adapt(text: string): string {
-    return text.replace(REPLACED, (folder) => this.#root.path + folder);
   }
 
   async #write(path: string, text: Files[string]): Promise<void> {
@@ -63,34 +91,26 @@ export class SensorUnit implements Disposable {
     if (text === UNREADABLE) await Deno.symlink("/proc/self/mem", file);
     else if (text.startsWith("->")) await Deno.symlink(text.slice(2), file);
     else await Deno.writeTextFile(file, text);
-    const isProgram = /\/(bin|usr\/lib\/datasensor)\//.test(path);
-    if (isProgram) await Deno.chmod(file, 0o755);
+    if (path.includes("/bin/")) await Deno.chmod(file, 0o755);
   }
 
-  /** The variables of the unit, on a German board with programs in /usr/local/bin. */
-  get #env(): Record<string, string> {
-    const path = `${this.#root.path}/usr/local/bin:${Deno.env.get("PATH")}`;
-    return { LC_ALL: "de_DE.UTF-8", ...VARIABLES, PATH: path };
+  /** Starts a sensor as its unit does. */
+  start(sensor: string, env: Record<string, string> = {}): Process {
+    return new Process(...this.#command([...RUN_SENSOR, sensor], env));
   }
 
-  /** Starts a sensor as the unit does, with its settings. */
-  start(
-    sensor: string,
-    settings: Record<string, string> = { FLAGS: "--stdin --json" },
-  ): Process {
-    const env = { ...this.#env, SENSOR: this.#adapt(sensor), ...settings };
-    const run = `${this.#root.path}/usr/lib/datasensor/run-sensor`;
-    return new Process(run, [], { env, killGroup: true });
+  /** Runs a shell command until it ends. */
+  run(command: string): Promise<Output> {
+    return output(...this.#command(["sh", "-c", command]));
   }
 
-  /** Runs a shell command until it ends, and returns its output with the board's paths. */
-  async run(
-    command: string,
-  ): Promise<Pick<Output, "code" | "stdout" | "stderr">> {
-    const args = ["-c", this.#adapt(command)];
-    const options = { env: this.#env, killGroup: true };
-    const { code, stdout, stderr } = await output("sh", args, options);
-    return { code, stdout, stderr: stderr.replaceAll(this.#root.path, "") };
+  #command(
+    command: string[],
+    env: Record<string, string> = {},
+  ): ConstructorParameters<typeof Process> {
+    const folders = [this.#root.path, PACKAGE];
+    const [first, ...args] = [...ON_BOARD, ...folders, ...command];
+    return [first!, args, { env: { ...env, ...ENV }, killGroup: true }];
   }
 
   [Symbol.dispose](): void {

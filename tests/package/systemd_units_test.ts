@@ -1,34 +1,70 @@
-// The package's systemd units, as systemd's own tools judge them. tests/board runs them.
+// What the package's systemd units set. tests/board runs them.
 
 import { assertEquals } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
-import { needs } from "../helpers/needs.ts";
 import { output } from "../helpers/process.ts";
-
-const TREE = "src/board/package";
+import { missing, skipIf } from "../helpers/skip.ts";
+import { waitFor } from "../helpers/wait.ts";
+import { NO_MOUNTS, SensorUnit } from "./sensor_unit.ts";
 
 Deno.test(
-  "the package's systemd units are valid and hardened, and it creates their groups",
-  needs({ commands: ["systemd-analyze", "systemd-sysusers"] }),
+  skipIf(NO_MOUNTS ?? missing("systemd-analyze"), "the units are valid"),
   async () => {
-    const script = `cp ${TREE}/usr/lib/systemd/system/* "$0"
-      cd "$0"
-      # systemd checks that the programs exist
-      sed -i "s|/usr/bin/datasensor |/bin/true |;s|/usr/lib/datasensor/.*|/bin/true|" \\
-        *.service
-      systemd-analyze verify --man=no ./datasensor*
-      check() { systemd-analyze security --offline=true --no-pager "$@"; }
-      check --threshold=15 ./datasensor.service
-      check --threshold=35 ./datasensor-sensor.service
-      mkdir etc
-      cp "$OLDPWD"/${TREE}/usr/lib/sysusers.d/* .
-      systemd-sysusers --root=. "$PWD/datasensor.conf" 2>created
-      for group in $(sed -n 's/^SupplementaryGroups=//p' *.service); do
-        grep "^$group:" etc/group
-      done`;
-    using units = await Folder.create();
-    const args = ["-ec", script, units.path];
-    const { code, stdout, stderr } = await output("sh", args);
-    assertEquals([code, stderr], [0, ""], stdout);
+    using unit = await SensorUnit.create({ "/usr/bin/datasensor": "" });
+    const units = "datasensor.service datasensor-sensor.service";
+    const { code, stdout, stderr } = await unit.run(
+      `systemd-analyze verify --man=no ${units}`,
+    );
+    assertEquals([code, stdout, stderr], [0, "", ""]);
+  },
+);
+
+const LOOP = "while echo 1; do sleep 0.2; done";
+
+/** A program in Python, which reads and prints lines. */
+const ADD_3 = "-c 'import sys\nfor line in sys.stdin: print(int(line) + 3)'";
+
+/** Filters as users write them, and what they make of lines with 1. */
+const FILTERS: [filter: string, printed: string][] = [
+  ["sed s/1/12/ | cut -c 2 | tr 2 7 | jq -c .+1 | grep -v 9", "8"],
+  ["awk -W interactive '{ print $1 }'", "1"],
+  ["perl -pe '$| = 1; s/,/./'", "1"],
+  [`python3 ${ADD_3}`, "4"],
+  ["paste - - | tr '\\t' ,", "1,1"],
+];
+
+for (const [filter, printed] of FILTERS) {
+  const [first] = filter.split("\n") as [string];
+  Deno.test(
+    skipIf(
+      NO_MOUNTS ?? missing(filter.split(" ")[0]!, "jq"),
+      `a sensor's lines arrive at once through "${first}"`,
+    ),
+    async () => {
+      using unit = await SensorUnit.create();
+      await using sensor = unit.start(`${LOOP} | ${filter}`);
+      const read = () => sensor.stdout;
+      const hasLine = (text: string) => text.startsWith(`${printed}\n`);
+      await waitFor("the first line", read, hasLine);
+    },
+  );
+}
+
+Deno.test(
+  skipIf(
+    NO_MOUNTS ?? missing("/usr/share/i18n/locales/de_DE"),
+    "a sensor's awk prints a decimal point, on a German board too",
+  ),
+  async () => {
+    using place = await Folder.create();
+    const define = "--no-archive -i de_DE -f UTF-8 ./de_DE.UTF-8".split(" ");
+    const { code } = await output("localedef", define, { cwd: place.path });
+    assertEquals(code, 0);
+    using unit = await SensorUnit.create();
+    const env = { LC_ALL: "de_DE.UTF-8", LOCPATH: place.path };
+    const half = "echo 1 | awk '{ print $1 / 2 }'";
+    await using sensor = unit.start(half, env);
+    await sensor.waitForEnd();
+    assertEquals(sensor.stdout, "0.5\n");
   },
 );
