@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { readersPage } from "../helpers/guide.ts";
 import { skipIf } from "../helpers/skip.ts";
-import { Machine, missingMachine } from "./machine.ts";
+import { Machine, missingMachine } from "../helpers/machine.ts";
 
 /** Each client, and its exit codes. */
 const CLIENTS = {

@@ -4,7 +4,7 @@ import { assertEquals } from "@std/assert";
 import { readersPage } from "../helpers/guide.ts";
 import { skipIf } from "../helpers/skip.ts";
 import { waitFor } from "../helpers/wait.ts";
-import { Machine, missingMachine } from "./machine.ts";
+import { Machine, missingMachine } from "../helpers/machine.ts";
 
 const UNIT = readersPage.block("mosquitto_pub");
 

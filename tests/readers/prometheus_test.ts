@@ -2,9 +2,8 @@
 
 import { assertEquals } from "@std/assert";
 import { readersPage } from "../helpers/guide.ts";
-import { output, type Process } from "../helpers/process.ts";
 import { skipIf } from "../helpers/skip.ts";
-import { Machine, missingMachine } from "./machine.ts";
+import { Machine, missingMachine } from "../helpers/machine.ts";
 
 /** The settings before the page's lines are added, with intervals for a test. */
 const SETTINGS = `
@@ -38,7 +37,7 @@ Deno.test(
     const typed = `${install}\n${edit}\n${check}`;
     const { code, stdout, stderr } = await machine.type(typed);
     assertEquals(code, 0, stdout + stderr);
-    await using _prometheus: Process = machine.start(
+    await using _prometheus = machine.start(
       "prometheus",
       `--config.file=${path}`,
       `--storage.tsdb.path=${machine.folder.path}/data`,
@@ -59,6 +58,11 @@ Deno.test(
         "1.id=1 1.t=21.5 2.id=2 2.t=-3.5",
       );
       await waitForValues("datasensor_reading", "1.id=1 1.t=21.5");
+      const scrape = readersPage.line("version=0.0.4");
+      await machine.typeUntil(
+        scrape,
+        /^datasensor_build_info\{version=".*"\} 1$/m,
+      );
     } finally {
       clearInterval(near);
     }
@@ -99,25 +103,29 @@ Deno.test(
   async () => {
     await using machine = await Machine.start();
     const tests = {
-      rule_files: [await Deno.realPath("src/readers/datasensor_rules.yml")],
-      evaluation_interval: "10s",
+      "rule_files": [await Deno.realPath("src/readers/datasensor_rules.yml")],
+      "evaluation_interval": "10s",
       tests: [{
         interval: "10s",
-        input_series: Object.entries(SERIES)
+        "input_series": Object.entries(SERIES)
           .map(([series, values]) => ({ series, values })),
-        alert_rule_test: ALERTS.flatMap(([name, second, instance, summary]) => {
-          const alertname = `Datasensor${name}`;
-          const key = name === "NumberMissing" ? { key: "t" } : {};
-          const labels = { job: "datasensor", severity: "warning", instance };
-          const exp_labels = { ...labels, ...key };
-          const alert = { exp_labels, exp_annotations: { summary } };
-          const at = (time: number, exp_alerts: unknown[]) => ({
-            eval_time: `${time}s`,
-            alertname,
-            exp_alerts,
-          });
-          return [at(second - 20, []), at(second, [alert])];
-        }),
+        "alert_rule_test": ALERTS.flatMap(
+          ([name, second, instance, summary]) => {
+            const alertname = `Datasensor${name}`;
+            const key = name === "NumberMissing" ? { key: "t" } : {};
+            const labels = { job: "datasensor", severity: "warning", instance };
+            const alert = {
+              "exp_labels": { ...labels, ...key },
+              "exp_annotations": { summary },
+            };
+            const at = (time: number, alerts: unknown[]) => ({
+              "eval_time": `${time}s`,
+              alertname,
+              "exp_alerts": alerts,
+            });
+            return [at(second - 20, []), at(second, [alert])];
+          },
+        ),
       }],
     };
     const file = `${machine.folder.path}/tests.yml`;

@@ -1,10 +1,10 @@
-// A machine of its own, on which the commands of the readers' page run as they stand.
+// A machine of its own, on which the commands of the pages run as they stand.
 
-import { Folder } from "../helpers/files.ts";
-import { type Output, output, Process } from "../helpers/process.ts";
-import { programCommand } from "../helpers/program.ts";
-import { missing } from "../helpers/skip.ts";
-import { waitFor } from "../helpers/wait.ts";
+import { Folder } from "./files.ts";
+import { type Output, output, Process } from "./process.ts";
+import { programCommand } from "./program.ts";
+import { missing } from "./skip.ts";
+import { waitFor } from "./wait.ts";
 
 /**
  * Makes what is typed harmless: a network without other machines, in which each program
@@ -25,7 +25,7 @@ ln -s "$2" /usr/share/doc/datasensor
 ip link set lo up
 echo 127.0.0.1 localhost BOARD >/etc/hosts
 mkdir bin clone
-ln -s "$2/src" clone/src
+for file in "$2"/* "$2"/.[a-z]*; do ln -s "$file" clone; done
 for name in apt nano systemctl; do printf '#!/bin/sh\\n' >bin/$name; done
 printf '#!/bin/sh\\nexec "$@"\\n' >bin/sudo
 printf '#!/bin/sh\\ncp "\${1#*:}" "$2"\\n' >bin/scp
@@ -53,21 +53,18 @@ export class Machine extends Process {
     super("unshare", args, { hasInput: true, owned: [folder] });
   }
 
-  /** Returns a command that runs another one in a folder of this machine. */
-  #enter(
-    folder: string,
-    command: string[],
-  ): [command: string, args: string[]] {
+  /** Returns a command that runs another one on this machine, in its clone. */
+  #enter(command: string[]): [command: string, args: string[]] {
     const enter = ["--target", `${this.pid}`, "--mount", "--net"];
-    const script = 'cd "$0"; PATH=$1:$PATH; shift; exec "$@"';
-    const shell = ["sh", "-euc", script, folder, `${this.folder.path}/bin`];
+    const script = 'cd "$0/clone"; PATH=$0/bin:$PATH exec "$@"';
+    const shell = ["sh", "-euc", script, this.folder.path];
     return ["nsenter", [...enter, ...shell, ...command]];
   }
 
   /** Starts a program that runs until it is disposed of. */
   start(...command: string[]): Process {
     const options = { hasInput: true, killGroup: true };
-    return new Process(...this.#enter(Deno.cwd(), command), options);
+    return new Process(...this.#enter(command), options);
   }
 
   /** Starts the service at its usual port. */
@@ -80,14 +77,17 @@ export class Machine extends Process {
     // Without a terminal, programs read passwords from standard input
     const script = 'echo "$2" | setsid --wait sh -euc "$1"';
     const words = ["sh", "-c", script, "sh", commands, answers.join("\n")];
-    return await output(...this.#enter(`${this.folder.path}/clone`, words));
+    return await output(...this.#enter(words));
   }
 
-  /** Types a command until it prints a text, which it may need some time for. */
+  /**
+   * Types a command until what it prints to standard output, with its exit code in
+   * brackets, matches a pattern.
+   */
   async typeUntil(command: string, expected: RegExp): Promise<void> {
     const type = async () => {
-      const { code, stdout, stderr } = await this.type(command);
-      return `${stdout}${stderr}[${code}]`;
+      const { code, stdout } = await this.type(command);
+      return `${stdout}[${code}]`;
     };
     const isExpected = (shown: string) => expected.test(shown);
     const what = `${expected} of ${command}`;
