@@ -1,7 +1,11 @@
-// Declares types for the status texts of npm's deno-std that the service uses.
+// Stands in for `@std/http/status` where jsr.io cannot be reached. It declares what the
+// service uses, with the reason phrases of RFC 9110.
 
-import * as std from "deno-std/http/status.js";
-
-type Status = 400 | 404 | 405 | 500 | 503;
-
-export const STATUS_TEXT: Readonly<Record<Status, string>> = std.STATUS_TEXT;
+/** The reason phrase of each status that the service answers with a problem. */
+export const STATUS_TEXT = {
+  400: "Bad Request",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  500: "Internal Server Error",
+  503: "Service Unavailable",
+} as const;

@@ -1,12 +1,22 @@
 // What the PC has in `dist`: the package, and a later one that changes the settings.
 
-import { BUILT } from "../../.tools/version.ts";
 import { make } from "../helpers/executable.ts";
 import { output } from "../helpers/process.ts";
 import { keep } from "./cache.ts";
 
 /** A package to install, otherwise one is made of the sources. */
 const GIVEN = Deno.env.get("DATASENSOR_PACKAGE");
+
+/** What becomes part of the package. */
+const BUILT = [
+  ".github",
+  ".tools",
+  "README.md",
+  "deno.json",
+  "deno.lock",
+  "main.ts",
+  "src",
+];
 
 /** The variables that say with what it is made. */
 const TOOLS = ["DENO_COMPILER", "DENORT_AARCH64", "DENORT_X86_64"];

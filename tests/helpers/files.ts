@@ -9,16 +9,14 @@ export class Folder implements Disposable {
     return new Folder(await Deno.realPath(await Deno.makeTempDir()));
   }
 
-  /** Creates a folder with a copy of the files that the tasks use. */
+  /** Creates a folder with a copy of the project. */
   static async ofProject(): Promise<Folder> {
     const folder = await Folder.create();
     const script =
-      `cp -R README.md .dvmrc deno.json deno.lock main.ts src tests .tools "$0"
+      `cp -R .dvmrc .github .gitignore .tools README.md deno.json deno.lock main.ts src tests "$0"
       chmod -R u+w "$0"`; // the project may be read-only
     const { code, stderr } = await output("sh", ["-ec", script, folder.path]);
     if (code !== 0) throw new Error(stderr);
-    // As in the project, and for the files that package_test.ts adds
-    await Deno.writeTextFile(`${folder.path}/.gitignore`, "dist\n*~\n");
     return folder;
   }
 

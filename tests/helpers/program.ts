@@ -6,14 +6,12 @@ import { ReservedPort } from "./ports.ts";
 import { Process, type ProcessOptions } from "./process.ts";
 import { waitFor } from "./wait.ts";
 
-let denoFlags: string[] | undefined;
-
 /** Returns the Deno flags that `deno task start` uses. */
 export function getDenoFlags(): string[] {
-  if (denoFlags) return denoFlags;
-  const args = ["task", "-q", "_service_flags"];
-  const { stdout } = new Deno.Command(Deno.execPath(), { args }).outputSync();
-  return denoFlags = new TextDecoder().decode(stdout).trim().split(/\s+/);
+  const files = [".tools/service_flags", ".tools/std/flags"];
+  return files.flatMap((file) =>
+    Deno.readTextFileSync(file).split(/\s+/).filter(Boolean)
+  );
 }
 
 /** Returns the command that runs the program, with more flags for Deno. */

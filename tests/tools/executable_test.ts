@@ -1,56 +1,159 @@
-// Compiles the executable for this machine into a temporary folder, and runs it.
-// tests/board runs that for the board.
+// The executables: for this machine, and for ARM, which Debian's qemu-user-static runs on a
+// PC. The tests of the source show what the program does.
 
-import { assert, assertEquals } from "@std/assert";
-import {
-  assertConfined,
-  assertServes,
-  make,
-  makeFromCommit,
-} from "../helpers/executable.ts";
+import { assertEquals } from "@std/assert";
+import { COMPUTE_LIMIT_MS, makeFromCommit } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
-import { readme } from "../helpers/guide.ts";
-import { missingCommand, needs } from "../helpers/needs.ts";
+import { exchange, LAST_GET } from "../helpers/network.ts";
+import { output } from "../helpers/process.ts";
+import { getDenoFlags, Program } from "../helpers/program.ts";
+import { missing, skipIf } from "../helpers/skip.ts";
+import { waitFor } from "../helpers/wait.ts";
 
 const project = await Folder.ofProject();
 globalThis.addEventListener("unload", () => project.remove());
 
 const { arch, os } = Deno.build;
-const missing = os === "linux"
-  ? missingCommand("git") ??
-    await makeFromCommit("compile", arch, project)
+const LIBRARIES = `${project.path}/dist/libraries`;
+const EMULATOR = ["qemu-aarch64-static", "-L", LIBRARIES];
+const DENO_AARCH64 = Deno.env.get("DENO_AARCH64");
+
+const noLinux = os === "linux"
+  ? missing("git")
   : "run it on Linux, for which the executables are";
-const NEEDED = needs({ missing: [missing] });
+const noEmulator = noLinux ?? missing("apt-get", EMULATOR[0]!) ??
+  await downloadLibraries();
+
+/** Downloads Debian's libraries for ARM. Returns what to do if that fails. */
+async function downloadLibraries(): Promise<string | undefined> {
+  const script =
+    `mkdir -p "$0"; cd "$0"; chmod 777 . # apt-get becomes another user
+    apt-get download -qq libc6:arm64 libgcc-s1:arm64
+    for package in *.deb; do dpkg -x "$package" .; done`;
+  const { code } = await output("sh", ["-ec", script, LIBRARIES]);
+  if (code !== 0) return "run dpkg --add-architecture arm64 and apt-get update";
+}
+
+/** The largest memory page of a 64-bit ARM kernel. */
+const PAGE_BYTES = 64 * 1024;
+
+const EXECUTABLES = [
+  { processor: arch, emulator: [], reason: noLinux },
+  { processor: "aarch64", emulator: EMULATOR, reason: noEmulator },
+] as const;
+
+for (const { processor, emulator, reason } of EXECUTABLES) {
+  const how = emulator.length > 0 ? " in an emulator" : "";
+  const name = `the executable for ${processor}${how}`;
+  const file = `${project.path}/dist/datasensor-${processor}`;
+
+  Deno.test(
+    skipIf(
+      reason ?? await makeFromCommit("compile", processor, project),
+      `${name} answers with the fixed text, a reading or a 503, and stops`,
+    ),
+    () => assertServes([...emulator, file]),
+  );
+
+  Deno.test(
+    skipIf(reason, `${name} has no unnecessary permissions, writes no files`),
+    () => assertConfined(processor, emulator),
+  );
+}
 
 Deno.test(
-  "the executable starts, answers and stops",
-  NEEDED,
-  () => assertServes([`${project.path}/dist/datasensor-${arch}`]),
-);
-
-Deno.test(
-  "an executable has no unnecessary permissions, and writes no files",
-  NEEDED,
-  () => assertConfined(arch),
-);
-
-Deno.test(
-  "package --target=x86_64 makes what the README installs, and prints how",
-  NEEDED,
+  skipIf(
+    noEmulator ?? missing("readelf"),
+    "the executable for ARM runs with memory pages of 64 KiB",
+  ),
   async () => {
-    using place = await Folder.create();
-    // Stands in for dpkg-deb, which compresses for a minute
-    const script = '#!/bin/sh\nfor name; do :; done\n: >"$name"\n';
-    await Deno.writeTextFile(`${place.path}/dpkg-deb`, script, { mode: 0o755 });
-    const env = { PATH: `${place.path}:${Deno.env.get("PATH")}` };
-    const options = { cwd: project.path, env };
-    const { stdout, stderr } = await make("package", "x86_64", "dist", options);
-    const command =
-      /To install it: sudo apt install (\.\/dist\/.*_amd64\.deb)\n/;
-    const [, path] = stdout.match(command) ?? [];
-    assert(path, stdout + stderr);
-    const link = readme.line("dist/datasensor_amd64.deb").split(" ").at(-1)!;
-    const target = await Deno.realPath(`${project.path}/${link}`);
-    assertEquals(target, await Deno.realPath(`${project.path}/${path}`));
+    const file = `${project.path}/dist/datasensor-aarch64`;
+    const { stdout } = await output("readelf", ["-lW", file]);
+    // Type, offset, virtual and physical address, two sizes, flags, alignment
+    const segments = stdout.match(/^ +LOAD .*$/gm)!.map((line) => {
+      const [, offset, address, ...others] = line.trim().split(/\s+/);
+      const shift = (Number(address) - Number(offset)) % PAGE_BYTES;
+      return [shift, Number(others.at(-1))];
+    });
+    assertEquals(segments, segments.map(() => [0, PAGE_BYTES]));
   },
 );
+
+Deno.test(
+  skipIf(
+    noEmulator ??
+      (DENO_AARCH64 ? undefined : "set DENO_AARCH64, as .ci/run does"),
+    "the program answers and stops on a Deno for ARM in an emulator",
+  ),
+  () => {
+    const run = [DENO_AARCH64!, "run", ...getDenoFlags(), "main.ts"];
+    return assertServes([...EMULATOR, ...run]);
+  },
+);
+
+/** Asserts that a command starts the program, which answers and stops. */
+async function assertServes(command: string[]): Promise<void> {
+  {
+    await using program = await start(command, []);
+    await waitForAnswer(program, / 200 .*"Sensor data"$/s);
+    await stop(program);
+  }
+  const flags = ["--stdin", "--json", "--max-age", "5"];
+  await using program = await start(command, flags);
+  const reading = '{"temperature_C":21.5}';
+  await waitForAnswer(program, / 200 .*{"temperature_C":21.5}$/s, reading);
+  await waitForAnswer(program, / 503 .* the limit is 5 s/s);
+  await stop(program);
+}
+
+async function start(command: string[], flags: string[]): Promise<Program> {
+  const address = ["--port", "0", "--host", "127.0.0.1"];
+  const [first, ...args] = [...command, ...address, ...flags];
+  const program = new Program(first!, args, { hasInput: true });
+  return await program.untilReady(() =>
+    program.waitForMatch(/Press CTRL\+C/, COMPUTE_LIMIT_MS)
+  );
+}
+
+async function stop(program: Program): Promise<void> {
+  program.kill("SIGINT");
+  assertEquals((await program.waitForEnd(COMPUTE_LIMIT_MS)).code, 0);
+}
+
+/** Asks until the answer matches a pattern, each time after a line of input. */
+async function waitForAnswer(
+  program: Program,
+  pattern: RegExp,
+  input?: string,
+): Promise<void> {
+  const limit = COMPUTE_LIMIT_MS;
+  const ask = async () => {
+    if (input) await program.write(`${input}\n`);
+    // In an emulator, the program takes too much memory, and may close connections
+    return await exchange(program.port, LAST_GET, undefined, limit)
+      .catch(String);
+  };
+  const isExpected = (answer: string) => pattern.test(answer);
+  const pace = { limit, pause: 200 };
+  await waitFor(`an answer like ${pattern}`, ask, isExpected, pace);
+}
+
+/** Asserts that an executable may do nothing but listen, and writes no files. */
+async function assertConfined(
+  processor: "aarch64" | "x86_64",
+  emulator: readonly string[],
+): Promise<void> {
+  using probe = await Folder.ofProject();
+  const cwd = probe.path;
+  await Deno.copyFile("tests/tools/permissions_probe.ts", `${cwd}/main.ts`);
+  const reason = await makeFromCommit("compile", processor, probe);
+  assertEquals(reason, undefined);
+  using place = await Folder.create();
+  // Without HOME, as in a systemd unit
+  const env = ["-u", "HOME", `TMPDIR=${place.path}`];
+  const run = [...env, ...emulator, `${cwd}/dist/datasensor-${processor}`];
+  const options = { cwd: place.path };
+  const { stdout } = await output("env", run, options, COMPUTE_LIMIT_MS);
+  assertEquals(stdout, "Permitted: nothing\n");
+  assertEquals(place.names(), []);
+}

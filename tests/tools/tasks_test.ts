@@ -5,7 +5,7 @@ import { Folder } from "../helpers/files.ts";
 import { output } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
 
-const PROBE = "tests/helpers/permissions_probe.ts";
+const PROBE = "tests/tools/permissions_probe.ts";
 
 /** Returns what runs a task, with the `--` that npm users type before flags. */
 function run(task: string, cwd: string): ConstructorParameters<typeof Program> {
