@@ -21,34 +21,43 @@ export class LineWriter {
   #length = 0; // how many bytes of #filling are lines
   #dropped = 0;
   #batchBytes = BATCH_BYTES;
-  #collecting: Promise<void> | undefined;
+  #isCollecting = false; // more lines, before a batch is written
   #writing: Promise<void> | undefined;
 
-  /** @param onDrop Receives the count of dropped lines once there is room. */
+  /** @param formatDropped Returns a line that says how many lines were dropped. */
   constructor(
     private readonly sink: Sink,
-    private readonly onDrop: (count: number) => void,
+    private readonly formatDropped: (count: number) => string,
     private readonly wait: typeof delay = delay,
   ) {}
 
   /** Adds a line, without its end. Never blocks and never throws. */
   write(line: string): void {
-    const room = this.#filling.subarray(this.#length);
-    const { read, written } = this.#encoder.encodeInto(`${line}\n`, room);
-    const fits = read === line.length + 1; // with its LF
-    if (fits) this.#length += written;
-    else this.#dropped++;
+    if (!this.#add(line)) this.#dropped++;
     if (this.#length >= BATCH_BYTES) this.#startDraining();
-    this.#collecting ??= this.wait(BATCH_DELAY_MS).then(() => {
-      this.#collecting = undefined;
-      this.#startDraining();
-    });
+    if (!this.#isCollecting) this.#collect();
   }
 
   /** Resolves once all lines are written. */
   async flush(): Promise<void> {
     this.#startDraining();
     await this.#writing;
+  }
+
+  /** Adds a line to the buffer, and returns whether it fits. */
+  #add(line: string): boolean {
+    const room = this.#filling.subarray(this.#length);
+    const { read, written } = this.#encoder.encodeInto(`${line}\n`, room);
+    const fits = read === line.length + 1; // with its LF
+    if (fits) this.#length += written;
+    return fits;
+  }
+
+  async #collect(): Promise<void> {
+    this.#isCollecting = true;
+    await this.wait(BATCH_DELAY_MS);
+    this.#isCollecting = false;
+    this.#startDraining();
   }
 
   #startDraining(): void {
@@ -60,17 +69,11 @@ export class LineWriter {
       const length = this.#length;
       [this.#filling, this.#draining] = [this.#draining, this.#filling];
       this.#length = 0;
-      this.#reportDropped();
+      if (this.#dropped > 0) this.#add(this.formatDropped(this.#dropped));
+      this.#dropped = 0;
       await this.#writeAll(this.#draining.subarray(0, length));
     } while (this.#length > 0);
     this.#writing = undefined;
-  }
-
-  /** Reports how many lines were dropped: the message goes into the empty buffer. */
-  #reportDropped(): void {
-    if (this.#dropped === 0) return;
-    this.onDrop(this.#dropped);
-    this.#dropped = 0;
   }
 
   async #writeAll(lines: Uint8Array): Promise<void> {

@@ -2,7 +2,7 @@ import type { Logger } from "@std/log/logger";
 import { limitWarnings } from "../log/logger.ts";
 import type { Runtime } from "./runtime.ts";
 
-const LISTEN_RETRY_MS = 200; // pause after a failed attempt, which takes 0.05 ms
+const LISTEN_RETRY_MS = 200; // pause after a failed attempt
 
 /** Why the service cannot listen. */
 interface Cause {

@@ -29,7 +29,7 @@ export class MemoryLimit {
   async waitForExcess(signal: AbortSignal): Promise<void> {
     do {
       await this.runtime.delay(CHECK_MS);
-    } while (!signal.aborted && !this.#measure().isExceeded);
+    } while (!signal.aborted && !this.#isExceeded());
   }
 
   /**
@@ -40,17 +40,17 @@ export class MemoryLimit {
   async waitForRelease(signal: AbortSignal): Promise<void> {
     for (let check = 0; check < RELEASE_CHECKS && !signal.aborted; check++) {
       await this.runtime.delay(RELEASE_MS);
-      if (!this.#measure().isExceeded) return;
+      if (!this.#isExceeded()) return;
     }
     if (!signal.aborted) throw new MemoryError(NOT_FREED);
   }
 
-  /** Measures the memory in use, whose lowest value may raise the limit. */
-  #measure(): { isExceeded: boolean } {
+  /** Whether the process uses too much now. The least that it ever used may raise the limit. */
+  #isExceeded(): boolean {
     const bytes = this.runtime.residentBytes();
     this.#lowestBytes = Math.min(this.#lowestBytes, bytes);
     const growthLimitBytes = this.#lowestBytes + MEMORY_GROWTH_BYTES;
     const limitBytes = Math.max(MEMORY_LIMIT_BYTES, growthLimitBytes);
-    return { isExceeded: bytes > limitBytes };
+    return bytes > limitBytes;
   }
 }

@@ -58,7 +58,8 @@ export class Server {
       if (ending.kind === "stopped") {
         return await this.#shutDown(listener, excess);
       }
-      await this.#closeAll(listener, ending.kind, stop);
+      if (ending.kind === "accept") await this.#closeAfterFailure(listener);
+      else await this.#closeForMemory(listener, stop);
       this.#warn(`Closed all connections to recover from "${ending.reason}"`);
       const open = () => this.#open(addr);
       listener = await keepTrying(open, () => true, stop, logger, runtime);
@@ -99,35 +100,34 @@ export class Server {
   ): Promise<void> {
     const timeout = this.runtime.delay(SHUTDOWN_TIMEOUT_MS);
     server.shutdown();
-    // It is rejected if accept has failed, which says nothing of running requests
-    const answered = server.finished.catch(() => timeout);
     // A body may never end, and an attack may go on
-    await Promise.race([answered, timeout, excess]);
+    await Promise.race([waitForResponses(server), timeout, excess]);
   }
 
-  /**
-   * Closes all connections, and holds the port meanwhile. After a failed accept, Deno has
-   * closed the port, so it is held first. With too much memory, the listener has the port
-   * until the abort closes both, so it is held afterwards.
-   */
-  async #closeAll(
+  /** Closes all connections after a failed accept, for which Deno has closed the port. */
+  async #closeAfterFailure({ server, closer }: Listener): Promise<void> {
+    using _held = holdPort(server.addr, this.runtime);
+    await this.runtime.delay(LAST_RESPONSE_MS);
+    closer.abort();
+    await this.runtime.delay(CLOSE_MS);
+  }
+
+  /** Closes the port and all connections, and waits until their memory is free. */
+  async #closeForMemory(
     { server, closer }: Listener,
-    cause: "memory" | "accept",
     stop: AbortSignal,
   ): Promise<void> {
-    const { runtime } = this;
-    using held = new DisposableStack();
-    if (cause === "accept") {
-      held.use(holdPort(server.addr, runtime));
-      await runtime.delay(LAST_RESPONSE_MS);
-    }
     closer.abort();
-    await runtime.delay(CLOSE_MS);
-    if (cause === "memory") {
-      held.use(holdPort(server.addr, runtime));
-      await this.#memory.waitForRelease(stop);
-    }
+    await this.runtime.delay(CLOSE_MS);
+    using _held = holdPort(server.addr, this.runtime);
+    await this.#memory.waitForRelease(stop);
   }
+}
+
+/** Waits until all running requests are answered, or forever if nothing tells. */
+function waitForResponses({ finished }: Deno.HttpServer): Promise<void> {
+  // It is rejected if accept has failed, which says nothing of running requests
+  return finished.catch(() => new Promise(() => {}));
 }
 
 /** Waits until a listener no longer serves, and returns why. */

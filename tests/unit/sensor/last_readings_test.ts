@@ -1,0 +1,252 @@
+// The last readings: their age and its limit, their time when the clock is set, and those of
+// several sensors.
+
+import { assert, assertEquals } from "@std/assert";
+import { type Config, DEFAULTS } from "../../../src/config.ts";
+import { LastReadings } from "../../../src/sensor/last_readings.ts";
+import { createTestLogger } from "../../helpers/test_logger.ts";
+
+const START = Date.UTC(2026, 10, 20, 17, 14, 56);
+const DAY_MS = 86_400_000;
+const AGAIN = "Readings arrive again";
+const SILENT =
+  "The sensor has sent no reading so far; in a pipe, it may hold its lines back";
+
+/** Creates last readings with two clocks. */
+function create(config: Partial<Config> = {}) {
+  const warnings: string[] = [];
+  const clocks = { now: 1000, date: START };
+  const logger = createTestLogger((line, level) => {
+    assertEquals(level, "WARN");
+    warnings.push(line);
+  });
+  const readings = new LastReadings(
+    { ...DEFAULTS, ...config },
+    logger,
+    () => clocks.now,
+    () => clocks.date,
+  );
+  const pass = (milliseconds: number) => {
+    clocks.now += milliseconds;
+    clocks.date += milliseconds;
+  };
+  /** Returns the JSON text to serve, or why there is none. */
+  const serve = () => {
+    const reading = readings.read();
+    return "json" in reading ? reading.json : reading.unavailable;
+  };
+  return { readings, warnings, clocks, pass, serve };
+}
+
+const age = (seconds: number) =>
+  `The last reading is ${seconds} s old: the limit is 1.5 s (--max-age)`;
+
+Deno.test("LastReadings are unavailable while the last one is too old, and log it once", () => {
+  const { readings, warnings, pass } = create({ maxAgeSeconds: 1.5 });
+  readings.set("21");
+  pass(1500);
+  assertEquals(readings.read(), { json: "21", time: START });
+  pass(1);
+  assertEquals(readings.read(), { unavailable: age(1.6) });
+  pass(60_000);
+  assertEquals(readings.read(), { unavailable: age(61.6) });
+  readings.set("22");
+  assertEquals(readings.read(), { json: "22", time: START + 61_501 });
+  assertEquals(warnings, [age(1.6), AGAIN]);
+  pass(1501);
+  readings.end("ended");
+  const unavailable = `${age(1.6)}, and the input has ended`;
+  assertEquals(readings.read(), { unavailable });
+  assertEquals(warnings.length, 3);
+});
+
+Deno.test("LastReadings log that none has come since the start for as long as one may be old", () => {
+  const { readings, warnings, pass, serve } = create({ maxAgeSeconds: 1.5 });
+  for (const [ms, ...logged] of [[1500], [1, SILENT], [9000, SILENT]]) {
+    pass(ms as number);
+    assertEquals(serve(), SILENT);
+    assertEquals(warnings, logged);
+  }
+  readings.set("21");
+  assertEquals(serve(), "21");
+  assertEquals(warnings, [SILENT, AGAIN]);
+});
+
+Deno.test("LastReadings have a limit of 300 s by default, and point to the journal if it has the sensor's messages", () => {
+  const { readings, warnings, pass, serve } = create({ journal: true });
+  const reason = "its messages in the journal may say why";
+  assertEquals(serve(), `The sensor has sent no reading so far; ${reason}`);
+  readings.set("21");
+  pass(300_000);
+  assertEquals([serve(), warnings.length], ["21", 0]);
+  pass(1);
+  serve();
+  assertEquals(warnings.length, 1);
+});
+
+Deno.test("LastReadings.watch() logs what a client would be told, once a second until the stop", async () => {
+  const { readings, warnings, pass } = create({ maxAgeSeconds: 1.5 });
+  const stopper = new AbortController();
+  let seconds = 0;
+  await readings.watch(stopper.signal, (milliseconds) => {
+    pass(milliseconds);
+    seconds++;
+    if (seconds === 5) readings.set("21");
+    if (seconds === 8) stopper.abort();
+    return Promise.resolve();
+  });
+  assertEquals(seconds, 8);
+  assertEquals(warnings, [SILENT, AGAIN, age(2)]);
+});
+
+Deno.test("LastReadings.watch() has nothing to do without a limit", async () => {
+  const { readings } = create({ maxAgeSeconds: Infinity });
+  const wait = () => Promise.reject(new Error("It waits"));
+  await readings.watch(new AbortController().signal, wait);
+});
+
+for (const keys of [undefined, ["id"]]) {
+  const which = keys ? "all sensors" : "one sensor";
+  Deno.test(`LastReadings return the same object of ${which} until the next line arrives`, () => {
+    const { readings, clocks, pass } = create({
+      maxAgeSeconds: Infinity,
+      keys,
+    });
+    readings.set("21.5");
+    const reading = readings.read();
+    pass(1e12); // without a limit
+    clocks.date += 5; // the two clocks are not read at the same time
+    assert(readings.read() === reading);
+    readings.set("21.5");
+    assert(readings.read() !== reading);
+  });
+}
+
+/** How far the clock is set, in ms. */
+const STEPS = [30 * DAY_MS, 10, -10, -30 * DAY_MS];
+
+for (const step of STEPS) {
+  Deno.test(`LastReadings keep their age when the clock is set by ${step} ms`, () => {
+    const { readings, clocks, pass } = create({ maxAgeSeconds: 15 });
+    readings.set("21.5");
+    pass(4000);
+    clocks.date += step;
+    const reading = readings.read();
+    assertEquals(reading, { json: "21.5", time: START + step });
+    pass(11_000);
+    assert(readings.read() === reading); // the clock was set only once
+    pass(1);
+    assert("unavailable" in readings.read());
+  });
+}
+
+const SEVERAL = { keys: ["id"], maxAgeSeconds: 1.5 };
+const NO_LONGER =
+  "No longer serving sensors that are silent for 1.5 s (--max-age): ";
+
+Deno.test("LastReadings serve the last line of each sensor, byte for byte, the latest first", () => {
+  const { readings, pass, clocks } = create(SEVERAL);
+  readings.set('{"t": 1.50}', "kitchen");
+  pass(100);
+  readings.set('{"id":7}', "7");
+  pass(100);
+  readings.set('{"t":2}', "attic");
+  pass(100);
+  readings.set("{ }", "kitchen");
+  clocks.date += DAY_MS; // for all of them
+  const time = START + DAY_MS;
+  const kitchen = { json: "{ }", time: time + 300 };
+  const attic = { json: '{"t":2}', time: time + 200 };
+  const seven = { json: '{"id":7}', time: time + 100 };
+  const reading = readings.read();
+  assertEquals(reading, {
+    json: '{"kitchen":{ },"attic":{"t":2},"7":{"id":7}}',
+    time: time + 300,
+    sensors: new Map(Object.entries({ kitchen, attic, "7": seven })),
+  });
+  assert("sensors" in reading);
+  const names = reading.sensors?.keys().toArray();
+  assertEquals(names, ["kitchen", "attic", "7"]);
+});
+
+Deno.test("LastReadings serve any name as a key", () => {
+  for (const name of ["", 'a"b\\', "a.b", "__proto__", "\n\x1b\ud800", "°"]) {
+    const { readings, serve } = create(SEVERAL);
+    readings.set("{}", name);
+    readings.set('{"a":1}', name);
+    const entries = Object.entries(JSON.parse(serve()));
+    assertEquals(entries, [[name, { a: 1 }]]);
+  }
+});
+
+Deno.test("LastReadings leave out a sensor of three that dies", () => {
+  const { readings, warnings, pass, serve } = create(SEVERAL);
+  for (const name of ["a", "b", "\x1bc"]) readings.set(`"${name}"`, name);
+  for (let half = 0; half < 4; half++) {
+    pass(500);
+    for (const name of ["a", "b"]) readings.set("1", name);
+  }
+  assertEquals(serve(), '{"b":1,"a":1}');
+  assertEquals(warnings, [String.raw`${NO_LONGER}1, such as "\u001bc"`]);
+  readings.set("2", "\x1bc");
+  assertEquals(serve(), '{"\\u001bc":2,"b":1,"a":1}');
+});
+
+Deno.test("LastReadings log silent sensors once a minute, and that none is left at once", () => {
+  const { readings, warnings, pass, serve } = create(SEVERAL);
+  for (const name of ["a", "b", "c", "d"]) {
+    readings.set("1", name);
+    pass(1000);
+    serve();
+  }
+  assertEquals(warnings, [`${NO_LONGER}1, such as "a"`]);
+  pass(600);
+  assertEquals(serve(), age(1.6));
+  pass(57_399); // 59,999 ms after the first one
+  serve();
+  assertEquals(warnings, [`${NO_LONGER}1, such as "a"`, age(1.6)]);
+  pass(1);
+  serve();
+  assertEquals(warnings[2], `${NO_LONGER}3, such as "d"`);
+  pass(60_000);
+  serve();
+  assertEquals(warnings.length, 3);
+});
+
+const TOO_MANY =
+  "No longer serving the sensors that have been silent longest, since all exceed 64 KiB";
+
+Deno.test("LastReadings leave out the sensors that have been silent longest beyond 64 KiB", () => {
+  const { readings, warnings, serve } = create(SEVERAL);
+  const line = "1".repeat(125); // 128 characters with its name
+  for (let number = 100; number < 612; number++) {
+    readings.set(line, `${number}`);
+  }
+  readings.set(line, "100"); // replaces its line
+  const names = () => serve().match(/(?<=")\d+(?=":)/g)!;
+  assertEquals([names().length, warnings], [512, []]);
+  for (const name of ["612", "613", "614"]) readings.set(line, name);
+  assertEquals([names().length, names().at(-1)], [512, "104"]);
+  assertEquals(warnings, [`${TOO_MANY}, such as "101"`]);
+});
+
+Deno.test("LastReadings keep the latest line, however long", () => {
+  const long = "1".repeat(64 * 1024 + 1);
+  const { readings, warnings, serve } = create(SEVERAL);
+  readings.set("1", "a");
+  readings.set(long, "b");
+  assertEquals(serve(), `{"b":${long}}`);
+  assertEquals(warnings, [`${TOO_MANY}, such as "a"`]);
+  const single = create();
+  single.readings.set(long);
+  assertEquals([single.serve(), single.warnings], [long, []]);
+});
+
+Deno.test("LastReadings keep 64 KiB and log one line of a flood of names", () => {
+  const { readings, warnings, serve } = create({ keys: ["id"] });
+  for (let number = 0; number < 100_000; number++) {
+    readings.set('{"t":21.5}', `${number}`);
+  }
+  assert(serve().length < 1.3 * 64 * 1024);
+  assertEquals(warnings.length, 1);
+});
