@@ -25,7 +25,9 @@ export function createLogger(
   style: LogStyle,
 ): BufferedLogger {
   const writer = new LineWriter(sink, (count) => {
-    logger.warn(`Log lines dropped because the output is too slow: ${count}`);
+    const message =
+      `Log lines dropped because the output is too slow: ${count}`;
+    return formatMessage("WARN", message, style);
   });
 
   class LineHandler extends BaseHandler {
@@ -40,17 +42,22 @@ export function createLogger(
   return { logger, flush: () => writer.flush() };
 }
 
-/** Logs a problem. Details follow it, but do not make it another problem. */
-export type Warn = (problem: string, details?: () => string) => void;
+/**
+ * Logs a problem, and returns whether it did. Details follow it, but do not make it another
+ * problem.
+ */
+export type Warn = (problem: string, details?: () => string) => boolean;
 
 /** Creates a function that logs a problem, but the same one only once a minute. */
 export function limitWarnings(logger: Logger, now: () => number): Warn {
   const warnedAt = new Map<string, number>(); // by problem
   return (problem, details = () => "") => {
     const time = now();
-    if (time - (warnedAt.get(problem) ?? -Infinity) < REMINDER_MS) return;
+    const previous = warnedAt.get(problem) ?? -Infinity;
+    if (time - previous < REMINDER_MS) return false;
     warnedAt.set(problem, time);
     logger.warn(problem + details());
+    return true;
   };
 }
 
