@@ -1,3 +1,8 @@
+import project from "../deno.json" with { type: "json" };
+
+/** The version of the program. */
+export const PROGRAM_VERSION = project.version;
+
 /** The path of the only resource. */
 export const RESOURCE_PATH = "/datasensor";
 
@@ -9,10 +14,12 @@ export interface Config {
   readonly port: number;
   /** The text to serve. Undefined for the placeholder: --stdin excludes a given text. */
   readonly message?: string;
-  /** Whether to serve the last line of standard input instead of a text. */
+  /** Whether to serve the last line of standard input, or of each sensor, not a text. */
   readonly stdin: boolean;
   /** Whether each of those lines is a JSON text. */
   readonly json: boolean;
+  /** The keys whose values name the sensor of a line. Undefined if there is only one. */
+  readonly keys?: readonly string[];
   /** How old the last line may be; Infinity for no limit, undefined for the default. */
   readonly maxAgeSeconds?: number;
   /** Whether web pages of other origins may read the responses. */

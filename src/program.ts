@@ -1,13 +1,8 @@
 import type { Logger } from "@std/log/logger";
-import {
-  type Config,
-  DEFAULT_MAX_AGE_SECONDS,
-  DEFAULTS,
-  PLACEHOLDER,
-} from "./config.ts";
+import { type Config, DEFAULTS, PLACEHOLDER } from "./config.ts";
 import { delay } from "./delay.ts";
 import { withAccessLog } from "./http/access_log.ts";
-import { withContext, withoutHeadBody } from "./http/application.ts";
+import { withContext } from "./http/application.ts";
 import { createErrorHandler, withErrors } from "./http/errors.ts";
 import { createResource } from "./http/resource.ts";
 import { createResponses } from "./http/responses.ts";
@@ -15,17 +10,14 @@ import { createLogger, type LogStyle, withPriority } from "./log/logger.ts";
 import { parseCommand, VERSION } from "./process/command_line.ts";
 import { stopSignal, uncaughtErrorSignal } from "./process/signals.ts";
 import { followInput, warnOfIgnoredInput } from "./sensor/input.ts";
-import { LastReading } from "./sensor/last_reading.ts";
+import { LastReadings } from "./sensor/last_readings.ts";
+import { createJsonParser, parseText } from "./sensor/line_parser.ts";
 import type { Sensor } from "./sensor/reading.ts";
 import { ListenError } from "./server/listener.ts";
 import { MemoryError } from "./server/memory.ts";
 import { Server } from "./server/server.ts";
 
 const OUTPUT_TIMEOUT_MS = 900; // for the log, and again for an error message
-
-/** What may help if a sensor sends nothing. In a pipe, most programs print some KB at once. */
-const SILENCE_HINT = "in a pipe, it may hold its lines back";
-const SILENCE_HINT_WITH_JOURNAL = "its messages in the journal may say why";
 
 /** What the program uses of its process, and tests replace. */
 export const DEPENDENCIES = {
@@ -94,13 +86,13 @@ async function serve(
   const stop = AbortSignal.any([dependencies.stopSignal(), uncaught]);
 
   const sensor = createSensor(config, stdin, logger, stop);
-  const responses = createResponses(config.cors);
-  const onError = createErrorHandler(responses, logger);
-  const resource = createResource(sensor, responses);
+  const responsesTo = createResponses(config.cors);
+  const onError = createErrorHandler(responsesTo, logger);
+  const resource = createResource(sensor, responsesTo);
   // What a request passes, outermost first. What fails outside of withErrors() is answered
   // by Deno.serve, also with onError, but not logged as a request
-  const handler = withoutHeadBody(
-    withContext(withAccessLog(withErrors(resource, onError), logger)),
+  const handler = withContext(
+    withAccessLog(withErrors(resource, onError), logger),
   );
 
   const application = { handler, onError };
@@ -122,7 +114,7 @@ function chooseStyle(
   return stdout.isTerminal() && !noColor ? "color" : "plain";
 }
 
-/** Creates what a request reads: a fixed text, or the last line of standard input. */
+/** Creates what a request reads: a fixed text, or the last lines of standard input. */
 function createSensor(
   config: Config,
   stdin: Dependencies["stdin"],
@@ -134,14 +126,13 @@ function createSensor(
     const reading = { json: JSON.stringify(config.message ?? PLACEHOLDER) };
     return () => reading;
   }
-  const { maxAgeSeconds = DEFAULT_MAX_AGE_SECONDS } = config;
-  const hint = config.journal ? SILENCE_HINT_WITH_JOURNAL : SILENCE_HINT;
-  const lastReading = new LastReading(maxAgeSeconds, hint, logger);
-  lastReading.watch(stop);
-  // Nobody awaits it: it reads as long as the service runs. It logs why a read fails; any
-  // other error is uncaught, and ends the service
-  followInput(stdin, config.json, lastReading, logger, stop);
-  return lastReading.read;
+  const parse = config.json ? createJsonParser(config.keys) : parseText;
+  const readings = new LastReadings(config, logger);
+  // Nobody awaits these: they go on as long as the service runs. What they throw is
+  // uncaught, and ends the service
+  followInput({ input: stdin, parse, readings, logger, stop });
+  readings.watch(stop);
+  return () => readings.read();
 }
 
 /** Returns what to print of an error that has ended the service. */

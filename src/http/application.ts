@@ -4,36 +4,17 @@ import { requestTarget } from "./request_target.ts";
 
 /** What Deno.serve calls: for each request, and for an error outside the handlers. */
 export interface Application {
-  handler(request: Request, info: ServeInfo): Response | Promise<Response>;
+  handler(
+    request: Request,
+    info: Deno.ServeHandlerInfo<Deno.NetAddr>,
+  ): Response;
   onError: ErrorHandler;
 }
 
-/** What Deno.serve tells about a request. */
-type ServeInfo = Deno.ServeHandlerInfo<Deno.NetAddr>;
-
-/** A handler as Deno.serve calls it. */
-type ServeHandler = (request: Request, info: ServeInfo) => Response;
-
 /** Adapts a handler to Deno.serve: passes it the context of a request. */
-export function withContext(handler: Handler): ServeHandler {
+export function withContext(handler: Handler): Application["handler"] {
   return (request, { remoteAddr }) => {
     const target = requestTarget(request);
     return handler(request, { client: remoteAddr.hostname, target });
   };
-}
-
-/** Omits the body of responses to HEAD: over HTTP/2, Deno.serve would send it. */
-export function withoutHeadBody(
-  handler: ServeHandler,
-): Application["handler"] {
-  return (request, info) => {
-    const response = handler(request, info);
-    return request.method === "HEAD" ? omitBody(response) : response;
-  };
-}
-
-async function omitBody(response: Response): Promise<Response> {
-  const { length } = await response.bytes();
-  response.headers.set("content-length", `${length}`);
-  return new Response(null, response);
 }

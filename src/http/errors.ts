@@ -1,21 +1,21 @@
 import type { Logger } from "@std/log/logger";
 import type { Handler } from "./handler.ts";
-import type { Responses } from "./responses.ts";
+import type { ResponsesTo } from "./responses.ts";
 
 const FAILED = "The service has failed: its log says why";
 
-/** Answers an error that occurred while a request was answered. */
-export type ErrorHandler = (error: unknown) => Response;
+/** Answers an error. The request is unknown if no handler has received it. */
+export type ErrorHandler = (error: unknown, request?: Request) => Response;
 
 /** Creates a handler that answers errors with 500, and shows them only in the log. */
 export function createErrorHandler(
-  responses: Responses,
+  responsesTo: ResponsesTo,
   logger: Logger,
 ): ErrorHandler {
-  return (error) => {
+  return (error, request) => {
     logger.error(`The handler failed: ${error}`);
     if (error instanceof Error) logger.debug(error.stack);
-    return responses.problem(500, FAILED);
+    return responsesTo(request?.method ?? "GET").problem(500, FAILED);
   };
 }
 
@@ -25,7 +25,7 @@ export function withErrors(handler: Handler, onError: ErrorHandler): Handler {
     try {
       return handler(request, context);
     } catch (error) {
-      return onError(error);
+      return onError(error, request);
     }
   };
 }

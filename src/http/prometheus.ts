@@ -1,14 +1,14 @@
+import { PROGRAM_VERSION } from "../config.ts";
+import type { Measurement } from "../sensor/reading.ts";
+
 /** The media type of Prometheus's text format. */
 export const PROMETHEUS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 const MAX_ACCEPT_CHARACTERS = 1000; // the rest of a longer field does not count
 
-/**
- * Matches a media range that names Prometheus's text format or OpenMetrics. No part of
- * it matches beyond a comma, so that no field takes longer than its length.
- */
-const SCRAPER =
-  /(?:^|,)\s*(?:application\/openmetrics-text(?![\w.+-])|text\/plain\s*;(?:[^,]*;)?\s*version="?0\.0\.4(?![\w.]))/i;
+// Each matches a media range
+const OPENMETRICS = /^\s*application\/openmetrics-text\s*(;|$)/i;
+const VERSIONED_TEXT = /^\s*text\/plain\s*;(.*;)?\s*version\s*=/i;
 
 // Without limits, a line of 64 KiB could become hundreds of megabytes
 const MAX_DEPTH = 10; // of objects and arrays in each other
@@ -22,37 +22,53 @@ const MAX_NUMBERS = 1000;
 const DECIMAL = /^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?\s*$/i;
 
 /**
- * Whether a request asks for Prometheus's text format. Only scrapers name it, or
- * OpenMetrics, and all of them read it: weights do not count (RFC 9110, section 12.5.1).
+ * Whether a request asks for Prometheus's text format, in any version, or OpenMetrics. Only
+ * scrapers do, and all of them read it: weights do not count (RFC 9110, section 12.5.1).
  */
 export function isScrape({ headers }: Request): boolean {
-  const accept = headers.get("accept");
-  return accept !== null &&
-    SCRAPER.test(accept.slice(0, MAX_ACCEPT_CHARACTERS));
+  const accept = headers.get("accept") ?? "";
+  return accept.slice(0, MAX_ACCEPT_CHARACTERS).split(",").some((range) =>
+    OPENMETRICS.test(range) || VERSIONED_TEXT.test(range)
+  );
 }
 
 /**
- * Formats a reading in Prometheus's text format: its numbers and when it arrived. The
- * key of a number in an object or an array is its path, such as `kitchen.t` or `0`. If
- * several have the same key, the last counts, as in `JSON.parse()`.
- *
- * @param json The reading, as JSON text.
- * @param time When it arrived, in ms since 1970.
+ * Formats a reading in Prometheus's text format: its numbers, when it arrived, or each
+ * sensor's, and the version of the program. The key of a number in an object or an array is
+ * its path, such as `kitchen.t` or `0`. If several have the same key, the last counts, as in
+ * `JSON.parse()`.
  */
-export function formatMetrics(json: string, time: number): string {
-  const samples = new Map<string, number>(); // by their labels
-  addNumbers(samples, parseReading(json));
+export function formatMetrics(measurement: Measurement): string {
+  const numbers: Samples = new Map();
+  const times: Samples = new Map();
+  // Not by the JSON text of all sensors: an object puts names that are integers first
+  const sensors = measurement.sensors?.entries() ??
+    [[undefined, measurement] as const];
+  for (const [sensor, { json, time }] of sensors) {
+    const depth = sensor === undefined ? 0 : 1;
+    addNumbers(numbers, parseReading(json), sensor, depth);
+    times.set(formatKey(sensor), time / 1000);
+  }
+  const info: Samples = new Map([[`{version="${PROGRAM_VERSION}"}`, 1]]);
+  return formatMetric("reading", "A number in the last reading.", numbers) +
+    formatMetric(
+      "reading_timestamp_seconds",
+      "When the last reading arrived, in s since 1970.",
+      times,
+    ) +
+    formatMetric("build_info", "The version of the program.", info);
+}
+
+/** Numbers of a metric, by their labels. */
+type Samples = Map<string, number>;
+
+function formatMetric(name: string, help: string, samples: Samples): string {
+  const metric = `datasensor_${name}`;
   const lines = Array.from(
     samples,
-    ([labels, number]) => `datasensor_reading${labels} ${number}\n`,
+    ([labels, number]) => `${metric}${labels} ${number}\n`,
   );
-  return `# HELP datasensor_reading A number in the last reading.
-# TYPE datasensor_reading gauge
-${lines.join("")}\
-# HELP datasensor_reading_timestamp_seconds When the last reading arrived, in s since 1970.
-# TYPE datasensor_reading_timestamp_seconds gauge
-datasensor_reading_timestamp_seconds ${time / 1000}
-`;
+  return `# HELP ${metric} ${help}\n# TYPE ${metric} gauge\n${lines.join("")}`;
 }
 
 /** Parses a reading. A string that is a number counts: without `--json`, all are strings. */
@@ -65,15 +81,14 @@ function parseReading(json: string): unknown {
 
 /** Adds the numbers in a value, booleans as 0 and 1. */
 function addNumbers(
-  samples: Map<string, number>,
+  samples: Samples,
   value: unknown,
   key?: string,
   depth = 0,
 ): void {
   if (typeof value === "number" || typeof value === "boolean") {
-    const labels = key === undefined ? "" : `{key="${escapeLabel(key)}"}`;
     const number = Number(value); // JSON permits some that are infinite, like 1e999
-    if (Number.isFinite(number)) samples.set(labels, number);
+    if (Number.isFinite(number)) samples.set(formatKey(key), number);
   } else if (typeof value === "object" && value !== null && depth < MAX_DEPTH) {
     const entries = Array.isArray(value)
       ? value.entries()
@@ -87,9 +102,11 @@ function addNumbers(
   }
 }
 
-/** Escapes the value of a label. What is not Unicode would be replaced later anyway. */
-function escapeLabel(text: string): string {
-  return text.toWellFormed()
+/** Formats a key as a label. What is not Unicode would be replaced later anyway. */
+function formatKey(key: string | undefined): string {
+  if (key === undefined) return "";
+  const value = key.toWellFormed()
     .replace(/[\\"]/g, "\\$&")
     .replaceAll("\n", "\\n");
+  return `{key="${value}"}`;
 }

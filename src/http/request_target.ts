@@ -2,8 +2,14 @@
 const AUTHORITY =
   /^(\[[\w.~!$&'()*+,;=:%-]+\]|([\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(:\d*)?$/i;
 
-/** A URL with a plain host, and its target. */
-const UNAMBIGUOUS = /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/;
+/** A URL with a plain host, and its target, which has no further slash. */
+const PLAIN_URL = /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/;
+
+/** A host that Deno also substitutes for a missing or invalid Host field. */
+const LOCALHOST = /^localhost(:|$)/;
+
+/** Any URL: its host and the rest. */
+const URL_PARTS = /^[^:]+:\/\/([^/?#]*)(.*)$/s;
 
 /**
  * Returns the path and query of a request's target (RFC 9112, section 3.2), or
@@ -14,34 +20,18 @@ const UNAMBIGUOUS = /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/;
  * part of it. `new URL()` would normalize the path.
  */
 export function requestTarget(request: Request): string | undefined {
-  return unambiguousTarget(request.url) ?? validateTarget(request);
-}
+  const { url } = request;
+  // Most requests end here: Deno only creates the headers when they are read
+  const plain = PLAIN_URL.exec(url);
+  if (plain) return plain[1];
 
-/**
- * The fast path: returns the target if the URL alone shows where it begins, as with a
- * single slash after a plain host. Excludes `localhost`, which Deno also substitutes for
- * a missing or invalid Host field.
- */
-function unambiguousTarget(url: string): string | undefined {
-  return UNAMBIGUOUS.exec(url)?.[1];
-}
-
-/**
- * The slow path: returns the target after it has validated the Host field. Deno creates
- * the headers when they are read, which takes 2 µs.
- */
-function validateTarget({ url, headers }: Request): string | undefined {
-  const [, urlHost = "", target = ""] =
-    url.match(/^[^:]+:\/\/([^/?#]*)(.*)$/s) ?? [];
-  const host = headers.get("host") ?? urlHost;
-  // Deno puts the Host field before a path, or "localhost" instead of an invalid one (RFC
-  // 9112, section 3.3). A full URL stays as it is, and Host does not count (3.2.2), except
-  // with localhost, which may be either
-  const isFullUrl = !beginsWithHost(url, host) &&
-    !/^localhost(:|$)/.test(urlHost);
+  const [, urlHost = "", rest = ""] = URL_PARTS.exec(url) ?? [];
+  const host = request.headers.get("host") ?? urlHost;
+  // A full URL begins with its own host, and Host does not count (section 3.2.2). With
+  // localhost it counts, since Deno puts that in place of an invalid Host (section 3.3)
+  const isFullUrl = !LOCALHOST.test(urlHost) && !beginsWithHost(url, host);
   if (!AUTHORITY.test(isFullUrl ? urlHost : host)) return undefined;
-  // Without a path, as in CONNECT, the target is the root
-  return target.startsWith("/") ? target : `/${target}`;
+  return rest.startsWith("/") ? rest : `/${rest}`; // CONNECT has no path
 }
 
 /** Whether a URL begins with a Host field, and not only with a part of its host. */

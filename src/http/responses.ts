@@ -6,21 +6,23 @@ import { formatMetrics, PROMETHEUS_TYPE } from "./prometheus.ts";
 const METHODS = "GET, HEAD, OPTIONS";
 const DATE_LAG_MS = 1000; // how far Deno's Date may be behind the clock
 
-const COMMON = {
+type Fields = Record<string, string>;
+
+const COMMON: Fields = {
   "cache-control": "no-store", // a cached one could be mistaken for a current one
   "x-content-type-options": "nosniff",
 };
-const CORS = {
+const CORS: Fields = {
   "access-control-allow-origin": "*",
   // Date minus Last-Modified, which is always exposed, is the age of a reading
   "access-control-expose-headers": "Date",
 };
-const PREFLIGHT = {
+const PREFLIGHT: Fields = {
   "access-control-allow-methods": METHODS,
   "access-control-allow-headers": "*",
 };
 
-/** What creates all responses. */
+/** What creates all responses to a method. */
 export interface Responses {
   /** Returns the response with a reading, as JSON. */
   reading(reading: Reading): Response;
@@ -32,32 +34,49 @@ export interface Responses {
   problem(status: 400 | 404 | 405 | 500 | 503, detail: string): Response;
 }
 
-/** Creates {@linkcode Responses}. With `cors`, pages of other origins may read them. */
-export function createResponses(cors: boolean): Responses {
+/** Returns what creates the responses to a method: to HEAD, they have no bodies. */
+export type ResponsesTo = (method: string) => Responses;
+
+/** Creates {@linkcode ResponsesTo}. With `cors`, pages of other origins may read them. */
+export function createResponses(cors: boolean): ResponsesTo {
+  const toHead = createResponsesWith(createWithoutBody, cors);
+  const toOthers = createResponsesWith(createWithBody, cors);
+  return (method) => method === "HEAD" ? toHead : toOthers;
+}
+
+/** Creates a response whose body is a text. */
+type Create = (text: string, status: number, headers: Fields) => Response;
+
+const createWithBody: Create = (text, status, headers) =>
+  new Response(new TextEncoder().encode(text), { status, headers });
+
+/** Creates a response to HEAD. Over HTTP/2, Deno.serve would send its body. */
+const createWithoutBody: Create = (text, status, headers) => {
+  const { length } = new TextEncoder().encode(text);
+  const all = { ...headers, "content-length": `${length}` };
+  return new Response(null, { status, headers: all });
+};
+
+function createResponsesWith(create: Create, cors: boolean): Responses {
   const common = cors ? { ...COMMON, ...CORS } : COMMON;
 
-  const encode = (text: string, type: string, time?: number) => {
-    const headers: Record<string, string> = { ...common, "content-type": type };
-    if (time !== undefined) {
-      // It must not be later than Date (RFC 9110, section 8.8.2.1)
-      const modified = new Date(time - DATE_LAG_MS);
-      headers["last-modified"] = modified.toUTCString();
-      headers.vary = "Accept"; // a fixed text is always JSON
-    }
-    // Deno would copy a string for each response; clones share these bytes
-    return new Response(new TextEncoder().encode(text), { headers });
+  const createOk = (reading: Reading, type: string, text: string) => {
+    const fields = { "content-type": type, ...fieldsOf(reading) };
+    return create(text, 200, { ...common, ...fields });
   };
-  const encodeJson = memoizeLast(({ json, time }: Reading) =>
-    encode(json, "application/json", time)
+  // Most responses repeat the previous one. Their clones share its bytes, which Deno would
+  // encode for each of them
+  const json = memoizeLast((reading: Reading) =>
+    createOk(reading, "application/json", reading.json)
   );
-  const encodeMetrics = memoizeLast(({ json, time }: Measurement) =>
-    encode(formatMetrics(json, time), PROMETHEUS_TYPE, time)
+  const metrics = memoizeLast((reading: Measurement) =>
+    createOk(reading, PROMETHEUS_TYPE, formatMetrics(reading))
   );
 
   return {
-    reading: (reading) => encodeJson(reading).clone(), // costs less than a new one
+    reading: (reading) => json(reading).clone(),
 
-    metrics: (reading) => encodeMetrics(reading).clone(),
+    metrics: (reading) => metrics(reading).clone(),
 
     options() {
       const preflight = cors ? PREFLIGHT : {};
@@ -68,12 +87,18 @@ export function createResponses(cors: boolean): Responses {
     problem(status, detail) {
       const title = STATUS_TEXT[status];
       const body = { type: "about:blank", title, status, detail };
-      const headers: Record<string, string> = {
-        ...common,
-        "content-type": "application/problem+json",
-      };
+      const type = { "content-type": "application/problem+json" };
+      const headers: Fields = { ...common, ...type };
       if (status === 405) headers.allow = METHODS; // RFC 9110, section 15.5.6
-      return Response.json(body, { status, headers });
+      return create(JSON.stringify(body), status, headers);
     },
   };
+}
+
+/** Returns the fields that a reading of a sensor has, but not a fixed text. */
+function fieldsOf(reading: Reading): Fields {
+  if (!("time" in reading)) return {};
+  // It must not be later than Date (RFC 9110, section 8.8.2.1)
+  const modified = new Date(reading.time - DATE_LAG_MS);
+  return { "last-modified": modified.toUTCString(), vary: "Accept" };
 }

@@ -1,9 +1,9 @@
-import project from "../../deno.json" with { type: "json" };
 import {
   type Config,
   DEFAULT_MAX_AGE_SECONDS,
   DEFAULTS,
   PLACEHOLDER,
+  PROGRAM_VERSION,
   RESOURCE_PATH,
 } from "../config.ts";
 
@@ -13,25 +13,18 @@ export type Command =
   | { kind: "print"; text: string }
   | { kind: "invalid"; text: string; journal: boolean };
 
-/** How to call the program. */
-export const SYNOPSIS = "datasensor [flags]";
-
-/** What the program does. */
-export const PURPOSE =
-  `Serves a sensor reading as JSON over HTTP, at ${RESOURCE_PATH}.`;
-
 /** The text of `--version`. It names Deno, too, since an executable contains it. */
 export const VERSION =
-  `datasensor ${project.version} (Deno ${Deno.version.deno}, ${Deno.build.arch})`;
+  `datasensor ${PROGRAM_VERSION} (Deno ${Deno.version.deno}, ${Deno.build.arch})`;
 
-/** A flag, from which its help, its page of the manual and its parser follow. */
+/** A flag, from which its help and its parser follow. */
 export type Flag = SettingFlag | PrintingFlag;
 
 interface CommonFlag {
   /** Its names, such as `--debug` and `--no-debug`. */
   readonly names: readonly string[];
-  /** What the help says of it. */
-  readonly help: string;
+  /** What the help says of it, in lines of up to 57 columns. */
+  readonly help: readonly string[];
   /** Its value, if it takes one. */
   readonly value?: {
     /** What the help calls it, such as `PORT`. */
@@ -62,14 +55,18 @@ export const FLAGS: readonly Flag[] = [
   {
     names: ["--host"],
     value: { name: "ADDRESS", valid: `one of ${HOSTS.join(", ")}` },
-    help:
-      `listen on 0.0.0.0 (all IPv4 addresses), :: (IPv6 too), 127.0.0.1, ::1 or localhost (default ${DEFAULTS.hostname})`,
+    help: [
+      "listen on 0.0.0.0 (all IPv4 addresses), :: (IPv6 too),",
+      `127.0.0.1, ::1 or localhost (default ${DEFAULTS.hostname})`,
+    ],
     parse: (hostname) => HOSTS.includes(hostname) ? { hostname } : undefined,
   },
   {
     names: ["--port"],
     value: { name: "PORT", valid: "a whole number from 0 to 65535" },
-    help: `listen on this port; 0 picks a free one (default ${DEFAULTS.port})`,
+    help: [
+      `listen on this port; 0 picks a free one (default ${DEFAULTS.port})`,
+    ],
     parse: (value) => {
       const port = Number(value);
       return /^\d+$/.test(value) && port <= 65535 ? { port } : undefined;
@@ -78,20 +75,41 @@ export const FLAGS: readonly Flag[] = [
   {
     names: ["--message"],
     value: { name: "TEXT", valid: "a non-empty text" },
-    help: `serve this text (default "${PLACEHOLDER}"), not with --stdin`,
+    help: [`serve this text (default "${PLACEHOLDER}"), not with --stdin`],
     parse: (message) => message !== "" ? { message } : undefined,
   },
   {
     names: ["--stdin"],
-    help:
-      "serve the last line of standard input as a JSON string, and to Prometheus if it is a number",
+    help: [
+      "serve the last line of standard input as a JSON string,",
+      "and to Prometheus if it is a number",
+    ],
     parse: () => ({ stdin: true }),
   },
   {
     names: ["--json"],
-    help:
-      "with --stdin: each line is JSON, served unchanged, and its numbers to Prometheus",
+    help: [
+      "with --stdin: each line is JSON, served unchanged, and",
+      "its numbers to Prometheus",
+    ],
     parse: () => ({ json: true }),
+  },
+  {
+    names: ["--key"],
+    value: {
+      name: "NAME[,NAME...]",
+      valid: "different names with commas between them, such as model,id",
+    },
+    help: [
+      "with --json: serve an object with the last line of each",
+      "sensor, named by the values of these keys",
+    ],
+    parse: (value) => {
+      const keys = value.split(",");
+      const isValid = keys.every((key) => key !== "") &&
+        new Set(keys).size === keys.length;
+      return isValid ? { keys } : undefined;
+    },
   },
   {
     names: ["--max-age"],
@@ -99,8 +117,10 @@ export const FLAGS: readonly Flag[] = [
       name: "SECONDS",
       valid: 'a number of seconds above 0, such as 15 or 0.5, or "none"',
     },
-    help:
-      `with --stdin: answer 503 once the last reading is older than this; none: never (default ${DEFAULT_MAX_AGE_SECONDS})`,
+    help: [
+      "with --stdin: answer 503 once the last reading is older",
+      `than this; none: never (default ${DEFAULT_MAX_AGE_SECONDS})`,
+    ],
     parse: (value) => {
       if (value === "none") return { maxAgeSeconds: Infinity };
       const maxAgeSeconds = Number(value);
@@ -110,52 +130,47 @@ export const FLAGS: readonly Flag[] = [
   },
   {
     names: ["--cors"],
-    help: "allow web pages of any origin to read the responses",
+    help: ["allow web pages of any origin to read the responses"],
     parse: () => ({ cors: true }),
   },
   {
     names: ["--journal"],
-    help:
-      "for systemd: prefix log messages with a priority, and retry while another program uses the port",
+    help: [
+      "for systemd: log to standard error with priorities, and",
+      "retry while another program uses the port",
+    ],
     parse: () => ({ journal: true }),
   },
   {
     names: ["--debug", "--no-debug"],
-    help: "log errors with or without their stack (default --debug)",
+    help: ["log errors with or without their stack (default --debug)"],
     parse: (_, name) => ({ debug: name === "--debug" }),
   },
   {
     names: ["-h", "--help"],
-    help: "print this help",
+    help: ["print this help"],
     print: () => HELP,
   },
   {
     names: ["--version"],
-    help: "print the version",
+    help: ["print the version"],
     print: () => VERSION,
   },
 ];
 
-/** Formats a flag for the help, as in `--debug, --no-debug`. */
-export function formatNames({ names, value }: Flag): string {
-  return names.join(", ") + (value ? ` ${value.name}` : "");
-}
-
-const NAMES_COLUMNS = 21; // for the names of a flag, before its help
-const HELP_LINE = /\S.{0,56}(?= |$)/g; // up to 57 columns, so that all take 80
+const HELP_COLUMN = 23; // after the names of the flags
 
 /** The text of `--help`. */
-export const HELP = `Usage: ${SYNOPSIS}
+export const HELP = `Usage: datasensor [flags]
 
-${PURPOSE}
+Serves a sensor reading as JSON over HTTP, at ${RESOURCE_PATH}.
 
 ${FLAGS.map(formatFlag).join("\n")}`;
 
-function formatFlag(flag: Flag): string {
-  const lines = flag.help.match(HELP_LINE) ?? [];
-  const indent = " ".repeat(2 + NAMES_COLUMNS);
-  const names = formatNames(flag).padEnd(NAMES_COLUMNS);
-  return `  ${names}${lines.join(`\n${indent}`)}`;
+function formatFlag({ names, value, help }: Flag): string {
+  const flag = `  ${names.join(", ")}${value ? ` ${value.name}` : ""}`;
+  const indent = " ".repeat(HELP_COLUMN);
+  return flag.padEnd(HELP_COLUMN) + help.join(`\n${indent}`);
 }
 
 /** An argument and its value, which is either after `=` or the next argument. */
@@ -187,7 +202,7 @@ function readArguments(args: readonly string[]): Argument[] {
 
 /**
  * Parses the command line. If a flag is repeated, its last value counts. `parseArgs` of
- * `node:util` would load Node's compatibility layer: 8 ms at the start, and 4 MB.
+ * `node:util` would load Node's compatibility layer, as setTimeout would: see delay.ts.
  */
 export function parseCommand(args: readonly string[]): Command {
   const given = readArguments(args);
@@ -228,11 +243,12 @@ export function parseCommand(args: readonly string[]): Command {
 
 /** Returns what is wrong with settings that exclude or require each other. */
 function findConflict(config: Config): string | undefined {
-  const { stdin, message, json, maxAgeSeconds } = config;
+  const { stdin, message, json, keys, maxAgeSeconds } = config;
   if (stdin && message !== undefined) {
     return "--message cannot be used with --stdin";
   }
   if (!stdin && json) return "--json requires --stdin";
+  if (!json && keys) return "--key requires --json";
   if (!stdin && maxAgeSeconds !== undefined) {
     return "--max-age requires --stdin";
   }

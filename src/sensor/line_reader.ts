@@ -1,4 +1,5 @@
 import type { delay } from "../delay.ts";
+import type { InvalidLine } from "./line_parser.ts";
 
 /** The input cannot be read any more. The message says why. */
 export class ReadError extends Error {}
@@ -7,15 +8,17 @@ export class ReadError extends Error {}
 export type Input = Pick<typeof Deno.stdin, "read">;
 
 export const MAX_LINE_BYTES = 64 * 1024; // without the end of the line
-const TOO_LONG = `Dropping lines longer than ${MAX_LINE_BYTES} bytes`;
-const UNFINISHED = "Dropping lines without a line feed";
-const PAUSED = "Dropping lines that pause before they end";
+const TOO_LONG = {
+  problem: `Dropping lines longer than ${MAX_LINE_BYTES} bytes`,
+};
+const UNFINISHED = { problem: "Dropping lines without a line feed" };
+const PAUSED = { problem: "Dropping lines that pause before they end" };
 // A program prints a line at once. If the rest has not come a second later, it may have
 // died, and the program that follows it must not complete its line. A rest may hide the
 // first 0.1 s of a pause
 const MAX_PAUSE_MS = 900;
 const WORK_MS = 2; // how long lines are processed before a rest
-const REST_MS = 5; // this rest, and the shortest after a read: requests get a turn
+const REST_MS = 5; // this rest, and the shortest after a read
 const MAX_BYTES_PER_MS = 1000; // far above any sensor: more waits in the pipe
 const LF = 0x0a;
 const CR = 0x0d;
@@ -46,18 +49,23 @@ export async function* readLines(
       await wait(REST_MS);
       restAt = now() + WORK_MS;
     }
-    await wait(Math.max(REST_MS, count / MAX_BYTES_PER_MS));
+    await wait(restAfter(count));
   }
 }
 
+/** Returns how long to rest after a read, in ms: requests get a turn, a flood waits. */
+function restAfter(byteCount: number): number {
+  return Math.max(REST_MS, byteCount / MAX_BYTES_PER_MS);
+}
+
 /** Receives a line that is dropped, or its start, and why. */
-type Drop = (problem: string, lineOrStart: Uint8Array) => void;
+type Drop = (lineOrStart: Uint8Array, why: InvalidLine) => void;
 
 /** Keeps the incomplete line at the end of what was read, and drops lines too long. */
 class LineBuffer {
   readonly #bytes = new Uint8Array(MAX_LINE_BYTES + 2); // a line with its CRLF
   #length = 0; // of the incomplete line, which is at the start
-  #isSkipping = false; // until the end of a line whose start has been dropped
+  #isRestDropped = false; // whether the start of the incomplete line has been dropped
 
   constructor(private readonly drop: Drop) {}
 
@@ -71,30 +79,38 @@ class LineBuffer {
    * the lines that they complete.
    */
   *push(count: number, hasPaused: boolean): Generator<Uint8Array> {
-    if (hasPaused) this.#discard(PAUSED);
-    const bytes = this.#bytes.subarray(0, this.#length + count);
+    const added = this.room.subarray(0, count);
+    if (hasPaused) this.#dropIncomplete(PAUSED);
+    const bytes = this.#isRestDropped
+      ? this.#skipRest(added)
+      : this.#bytes.subarray(0, this.#length + count);
     for (const line of splitLines(bytes)) {
-      if (this.#isSkipping) this.#isSkipping = false;
-      else if (line.length > MAX_LINE_BYTES) this.drop(TOO_LONG, line);
+      if (line.length > MAX_LINE_BYTES) this.drop(line, TOO_LONG);
       else yield line;
     }
     const incomplete = bytes.subarray(bytes.lastIndexOf(LF) + 1);
     this.#bytes.set(incomplete);
     this.#length = incomplete.length;
-    if (this.#length === this.#bytes.length) this.#discard(TOO_LONG);
-    if (this.#isSkipping) this.#length = 0; // nothing of a skipped line is kept
+    if (this.#length === this.#bytes.length) this.#dropIncomplete(TOO_LONG);
   }
 
   /** Drops the incomplete line, which nothing will complete. */
   end(): void {
-    this.#discard(UNFINISHED);
+    this.#dropIncomplete(UNFINISHED);
   }
 
-  /** Drops the incomplete line, if there is one. Its end is skipped by push(). */
-  #discard(problem: string): void {
-    if (this.#length === 0 || this.#isSkipping) return;
-    this.drop(problem, this.#bytes.subarray(0, this.#length));
-    this.#isSkipping = true;
+  #dropIncomplete(why: InvalidLine): void {
+    if (this.#length === 0) return;
+    this.drop(this.#bytes.subarray(0, this.#length), why);
+    this.#length = 0;
+    this.#isRestDropped = true;
+  }
+
+  /** Returns the bytes after the end of the line whose start has been dropped. */
+  #skipRest(bytes: Uint8Array): Uint8Array {
+    const end = bytes.indexOf(LF);
+    this.#isRestDropped = end < 0;
+    return bytes.subarray(end < 0 ? bytes.length : end + 1);
   }
 }
 

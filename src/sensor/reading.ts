@@ -1,19 +1,20 @@
-/** A text that does not change, or what a sensor has measured. */
+/** What is served. */
 export type Reading = FixedText | Measurement;
 
-/** A fixed text. */
+/** A text that does not change. */
 export interface FixedText {
   /** The JSON text to serve. */
   readonly json: string;
-  readonly time?: undefined;
 }
 
-/** The reading of a sensor. */
+/** What a sensor has measured, or all of them. */
 export interface Measurement {
   /** The JSON text to serve. */
   readonly json: string;
-  /** When it arrived, by the system clock, in ms since 1970. */
+  /** When it arrived, or the latest of its parts, by the system clock, in ms since 1970. */
   readonly time: number;
+  /** With `--key`, what each sensor has measured, by its name. The latest is the first. */
+  readonly sensors?: ReadonlyMap<string, Measurement>;
 }
 
 /** The absence of a reading. */

@@ -84,7 +84,7 @@ Deno.test(
 );
 
 Deno.test("the program answers while a sensor prints nonsense as fast as it can", async () => {
-  const wrap = ["sh", "-c", `yes '[' | "$@"`, "sh"];
+  const wrap = ["sh", "-c", `yes '21,5' | "$@"`, "sh"];
   const options = { wrap, killGroup: true };
   await using program = await Program.start(["--stdin", "--json"], options);
   await program.waitForLines(1);

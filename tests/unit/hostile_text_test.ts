@@ -8,7 +8,9 @@ import { requestTarget } from "../../src/http/request_target.ts";
 import { createResource } from "../../src/http/resource.ts";
 import { createResponses } from "../../src/http/responses.ts";
 import { followInput } from "../../src/sensor/input.ts";
-import { LastReading } from "../../src/sensor/last_reading.ts";
+import { DEFAULTS } from "../../src/config.ts";
+import { LastReadings } from "../../src/sensor/last_readings.ts";
+import { createJsonParser, parseText } from "../../src/sensor/line_parser.ts";
 import { MAX_LINE_BYTES } from "../../src/sensor/line_reader.ts";
 import { createTestLogger } from "../helpers/test_logger.ts";
 
@@ -25,21 +27,26 @@ function long(part: string, end = "x", start = ""): string {
 const logger = createTestLogger(() => {});
 const responses = createResponses(false);
 
-/** Serves a line to Prometheus, as a text and as JSON. */
+/** Serves a line to Prometheus, as a text and as JSON of one of several sensors. */
 async function readLine(line: string): Promise<void> {
-  for (const isJson of [false, true]) {
+  for (const keys of [undefined, ["a", "b"]]) {
     const chunks = [new TextEncoder().encode(`${line}\n`)];
     const read = (bytes: Uint8Array) => {
       const chunk = chunks.shift();
       if (chunk) bytes.set(chunk);
       return Promise.resolve(chunk?.length ?? null);
     };
-    const last = new LastReading(Infinity, "", logger);
-    const { signal } = new AbortController();
-    const wait = () => Promise.resolve();
-    await followInput({ read }, isJson, last, logger, signal, () => 0, wait);
-    const reading = last.read();
-    if ("json" in reading) formatMetrics(reading.json, 0);
+    const readings = new LastReadings({ ...DEFAULTS, keys }, logger);
+    await followInput({
+      input: { read },
+      parse: keys ? createJsonParser(keys) : parseText,
+      readings,
+      logger,
+      stop: new AbortController().signal,
+      wait: () => Promise.resolve(),
+    });
+    const reading = readings.read();
+    if ("json" in reading) formatMetrics(reading);
   }
 }
 
@@ -65,6 +72,9 @@ const RECEIVERS: [
     long("1,", "1]", "["),
     long('"a":1,', '"a":1}', "{"),
     long("a", '":1}', '{"'),
+    ...["1", "1e", '\\"', "\\\\"].map((part) => long(part, '"}', '{"a":"')),
+    ...["1", "1e1,", "1.", "-"].map((part) => long(part, "}", '{"a":')),
+    long("1234567890123456,", "1]}", '{"a":1,"b":['),
   ]],
   [
     "an Accept field",

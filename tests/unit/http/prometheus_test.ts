@@ -1,7 +1,9 @@
 // Prometheus's text format: who gets it, and what it says of a reading.
 
 import { assert, assertEquals } from "@std/assert";
+import project from "../../../deno.json" with { type: "json" };
 import { formatMetrics, isScrape } from "../../../src/http/prometheus.ts";
+import type { Measurement } from "../../../src/sensor/reading.ts";
 import { MAX_LINE_BYTES } from "../../../src/sensor/line_reader.ts";
 
 /** What scrapers send. */
@@ -19,6 +21,8 @@ const SCRAPERS: [name: string, accept: string][] = [
     "other cases, quotes and parameters",
     'TEXT/Plain ;charset=utf-8;\tVersion="0.0.4"',
   ],
+  ["Prometheus 3 that is told to", "text/plain;version=1.0.0;q=0.6,*/*;q=0.1"],
+  ["any version", "text/plain; version=0.0.40"],
 ];
 
 /** What others send. */
@@ -35,7 +39,7 @@ const OTHERS: [name: string, accept?: string][] = [
 /** What only looks like a scraper's. */
 const SIMILAR: [name: string, accept: string][] = [
   ["the version of another type", "text/plain,text/html;version=0.0.4"],
-  ["another version", "text/plain;version=0.0.40, text/plain;conversion=0.0.4"],
+  ["no version", "text/plain;conversion=0.0.4, text/plain;q=0.1, text/plain;"],
   [
     "another type",
     "text/plain-x;version=0.0.4, x/text/plain;version=0.0.4, application/openmetrics-text-x, x-application/openmetrics-text",
@@ -60,10 +64,11 @@ for (const [name, accept] of [...OTHERS, ...SIMILAR]) {
 }
 
 Deno.test("isScrape() ignores what follows 1,000 characters", () => {
-  const range = "text/plain;version=0.0.4";
-  const fill = (length: number) => `${"x,".repeat(length / 2)}${range}`;
-  assert(isScrape(createRequest(fill(1000 - range.length))));
-  assert(!isScrape(createRequest(fill(1002 - range.length))));
+  const range = "text/plain;version=";
+  for (const [length, expected] of [[1000, true], [1001, false]] as const) {
+    const accept = `${range}1`.padStart(length + 1, ",");
+    assertEquals(isScrape(createRequest(accept)), expected);
+  }
 });
 
 const HEAD = `# HELP datasensor_reading A number in the last reading.
@@ -73,6 +78,11 @@ const TIME =
   `# HELP datasensor_reading_timestamp_seconds When the last reading arrived, in s since 1970.
 # TYPE datasensor_reading_timestamp_seconds gauge
 datasensor_reading_timestamp_seconds 1763658896.5
+`;
+
+const VERSION = `# HELP datasensor_build_info The version of the program.
+# TYPE datasensor_build_info gauge
+datasensor_build_info{version="${project.version}"} 1
 `;
 
 /** Readings, and their samples. */
@@ -133,14 +143,82 @@ const READINGS: [json: string, ...samples: string[]][] = [
 for (const [json, ...samples] of READINGS) {
   Deno.test(`formatMetrics() formats ${json}`, () => {
     const lines = samples.map((sample) => `${sample}\n`).join("");
-    const text = formatMetrics(json, 1_763_658_896_500);
-    assertEquals(text, HEAD + lines + TIME);
+    const text = formatMetrics({ json, time: 1_763_658_896_500 });
+    assertEquals(text, HEAD + lines + TIME + VERSION);
   });
 }
 
+/** Creates readings of sensors; each arrived a second before the one before it. */
+function measure(...sensors: [name: string, json: string][]): Measurement {
+  const all = sensors.map(([name, json], index) =>
+    [name, { json, time: 1000 * (sensors.length - index) }] as const
+  );
+  const json = `{${
+    sensors.map(([name, json]) => `${JSON.stringify(name)}:${json}`)
+  }}`;
+  return { json, time: all[0]![1].time, sensors: new Map(all) };
+}
+
+/** Returns the samples in a text, without those of the program. */
+const samplesOf = (text: string) =>
+  text.match(/^datasensor_reading.*$/gm)?.map((it) => it.slice(11)) ?? [];
+
+Deno.test("formatMetrics() formats the numbers and the time of each sensor", () => {
+  const text = formatMetrics(measure(
+    ["Nexus-TH 1 42", '{"temperature_C":21.50,"id":42,"on":true}'],
+    ["7", '{"t":{"x":[3]},"time":"12:00"}'],
+    ['a"b', "{}"],
+    ["", '{"t":1}'],
+    ["__proto__", '{"t":2}'],
+  ));
+  assertEquals(samplesOf(text), [
+    'reading{key="Nexus-TH 1 42.temperature_C"} 21.5',
+    'reading{key="Nexus-TH 1 42.id"} 42',
+    'reading{key="Nexus-TH 1 42.on"} 1',
+    'reading{key="7.t.x.0"} 3',
+    'reading{key=".t"} 1',
+    'reading{key="__proto__.t"} 2',
+    'reading_timestamp_seconds{key="Nexus-TH 1 42"} 5',
+    'reading_timestamp_seconds{key="7"} 4',
+    String.raw`reading_timestamp_seconds{key="a\"b"} 3`,
+    'reading_timestamp_seconds{key=""} 2',
+    'reading_timestamp_seconds{key="__proto__"} 1',
+  ]);
+});
+
+Deno.test("formatMetrics() formats each sample once, whatever the names", () => {
+  const text = formatMetrics(measure(
+    ["a", '{"b":{"c":1}}'],
+    ["a.b", '{"c":2}'],
+    ["\ud800", "{}"],
+    ["\udfff", "{}"],
+  ));
+  assertEquals(samplesOf(text), [
+    'reading{key="a.b.c"} 2',
+    'reading_timestamp_seconds{key="a"} 4',
+    'reading_timestamp_seconds{key="a.b"} 3',
+    'reading_timestamp_seconds{key="\ufffd"} 1',
+  ]);
+});
+
+Deno.test("formatMetrics() leaves out numbers of the sensors that have been silent longest", () => {
+  const json = `{${Array.from({ length: 8 }, (_, i) => `"k${i}":${i}`)}}`;
+  const sensors = Array.from({ length: 130 }, (_, i) => `${200 - i}`);
+  const text = formatMetrics(
+    measure(...sensors.map((name) => [name, json] as [string, string])),
+  );
+  const keys = samplesOf(text).map((it) => it.match(/"(.*)"/)![1]!);
+  const kept = sensors.slice(0, 125); // whose 1,000 numbers fit
+  const numbers = kept.flatMap((name) =>
+    Array.from({ length: 8 }, (_, i) => `${name}.k${i}`)
+  );
+  assertEquals(keys, [...numbers, ...sensors]);
+});
+
 /** Counts the numbers in a reading. */
 function countNumbers(json: string): number {
-  return formatMetrics(json, 0).match(/^datasensor_reading\{/gm)?.length ?? 0;
+  return formatMetrics({ json, time: 0 }).match(/^datasensor_reading\{/gm)
+    ?.length ?? 0;
 }
 
 const nest = (depth: number) => '{"a":'.repeat(depth) + "1" + "}".repeat(depth);
@@ -177,7 +255,7 @@ const HOSTILE: [what: string, json: string][] = [
 for (const [what, json] of HOSTILE) {
   Deno.test(`formatMetrics() makes a short text of 64 KiB of ${what}`, () => {
     assert(json.length <= MAX_LINE_BYTES);
-    const { length } = formatMetrics(json, 0);
+    const { length } = formatMetrics({ json, time: 0 });
     assert(length < 300_000, `${length} characters`);
   });
 }

@@ -30,6 +30,16 @@ const COMMAND_LINES: [args: string[], config: Partial<Config>][] = [
   [["--max-age=0.5", "--stdin"], { stdin: true, maxAgeSeconds: 0.5 }],
   [["--stdin", "--max-age=none"], { stdin: true, maxAgeSeconds: Infinity }],
   [["--json", "--stdin"], { stdin: true, json: true }],
+  [["--stdin", "--json", "--key", "id"], {
+    stdin: true,
+    json: true,
+    keys: ["id"],
+  }],
+  [["--key=model,a b,__proto__", "--json", "--stdin"], {
+    stdin: true,
+    json: true,
+    keys: ["model", "a b", "__proto__"],
+  }],
   [["--cors", "--journal"], { cors: true, journal: true }],
   [["--", "--port", "1"], { port: 1 }],
 ];
@@ -54,6 +64,8 @@ const MISTAKES: [args: string[], message: string][] = [
   [["--debug="], '--debug takes no value, not ""'],
   [["--max-age", "15", "--message=x"], "--max-age requires --stdin"],
   [["--json"], "--json requires --stdin"],
+  [["--key", "id", "--stdin"], "--key requires --json"],
+  [["--key", "id", "--json"], "--json requires --stdin"],
   [["--message", "x", "--stdin"], "--message cannot be used with --stdin"],
 ];
 
@@ -68,6 +80,11 @@ const VALUES: [args: string[], valid: string, invalid: string[]][] = [
     ["--host"],
     "one of 0.0.0.0, ::, 127.0.0.1, ::1, localhost",
     ["", "10.9.9.9", "127.0.0.11"],
+  ],
+  [
+    ["--stdin", "--json", "--key"],
+    "different names with commas between them, such as model,id",
+    ["", ",", "id,", "a,,b", "id,id"],
   ],
   [
     ["--stdin", "--max-age"],

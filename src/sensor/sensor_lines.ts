@@ -1,0 +1,86 @@
+import type { Measurement } from "./reading.ts";
+
+const MAX_CHARACTERS = 64 * 1024; // of all lines and names, unless the latest is longer
+const CLOCK_TOLERANCE_MS = 10; // more than it takes to read both clocks
+
+/** The last line of each sensor. Those that have been silent longest are the first. */
+export class SensorLines {
+  readonly #lines = new Map<string, { json: string; arrival: number }>(); // by name
+  #characters = 0;
+  #measurement: Measurement | undefined; // what the lines are served as, until they change
+  #clockOffset = 0; // for which that was created
+
+  /** @param hasNames Whether the lines are served under their names. */
+  constructor(private readonly hasNames: boolean) {}
+
+  get isEmpty(): boolean {
+    return this.#lines.size === 0;
+  }
+
+  /**
+   * Replaces the line of a sensor. Removes the first lines if all have too many characters,
+   * and returns their names.
+   *
+   * @param arrival The monotonic clock, in ms.
+   */
+  set(name: string, json: string, arrival: number): string[] {
+    this.#delete(name); // so that it becomes the last one
+    this.#lines.set(name, { json, arrival });
+    this.#characters += name.length + json.length;
+    return this.#removeWhile(() =>
+      this.#characters > MAX_CHARACTERS && this.#lines.size > 1
+    );
+  }
+
+  /** Removes the lines that arrived before a time, and returns their names. */
+  removeBefore(time: number): string[] {
+    return this.#removeWhile(({ arrival }) => arrival < time);
+  }
+
+  /**
+   * Returns what to serve of at least one line: the same object until one changes, or the
+   * system clock is set.
+   *
+   * @param clockOffset The system clock minus the monotonic clock, in ms.
+   */
+  measure(clockOffset: number): Measurement {
+    const clockStep = Math.abs(clockOffset - this.#clockOffset);
+    if (!this.#measurement || clockStep >= CLOCK_TOLERANCE_MS) {
+      this.#clockOffset = clockOffset;
+      this.#measurement = this.#join();
+    }
+    return this.#measurement;
+  }
+
+  #join(): Measurement {
+    const sensors = new Map<string, Measurement>();
+    for (const [name, { json, arrival }] of [...this.#lines].reverse()) {
+      const time = Math.round(arrival + this.#clockOffset);
+      sensors.set(name, { json, time });
+    }
+    const [latest] = sensors.values();
+    if (!this.hasNames) return latest!;
+    const members = Array.from(
+      sensors,
+      ([name, { json }]) => `${JSON.stringify(name)}:${json}`,
+    );
+    return { json: `{${members.join(",")}}`, time: latest!.time, sensors };
+  }
+
+  #removeWhile(condition: (line: { arrival: number }) => boolean): string[] {
+    const removed = [];
+    for (const [name, line] of this.#lines) {
+      if (!condition(line)) break;
+      this.#delete(name);
+      removed.push(name);
+    }
+    return removed;
+  }
+
+  #delete(name: string): void {
+    const line = this.#lines.get(name);
+    if (line) this.#characters -= name.length + line.json.length;
+    this.#lines.delete(name);
+    this.#measurement = undefined;
+  }
+}
