@@ -9,11 +9,11 @@ export class Folder implements Disposable {
     return new Folder(await Deno.realPath(await Deno.makeTempDir()));
   }
 
-  /** Creates a folder with a copy of the project. */
+  /** Creates a folder with a copy of the project, without its tests. */
   static async ofProject(): Promise<Folder> {
     const folder = await Folder.create();
     const script =
-      `cp -R .dvmrc .github .gitignore .tools README.md deno.json deno.lock main.ts src tests "$0"
+      `cp -R .dvmrc .github .gitignore .tools README.md deno.json deno.lock main.ts src "$0"
       chmod -R u+w "$0"`; // the project may be read-only
     const { code, stderr } = await output("sh", ["-ec", script, folder.path]);
     if (code !== 0) throw new Error(stderr);

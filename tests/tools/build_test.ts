@@ -1,0 +1,217 @@
+// .tools/build, with a stand-in for the compiler: what it makes lists what it was given.
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import deno from "../../deno.json" with { type: "json" };
+import { Folder } from "../helpers/files.ts";
+import { type Output, output } from "../helpers/process.ts";
+import { missing, skipIf } from "../helpers/skip.ts";
+
+const COMPILER = `#!/bin/sh
+for arg; do case $arg in --output=*) output=\${arg#*=} ;; *) echo "$arg" ;; esac; done >args
+env | grep -E "^(DENO|OTEL)_" >>args
+{
+  cat args deno.json
+  find deno.json main.ts src -type f -exec stat -c "%a %Y %n" {} + | sort
+} >"$output"
+chmod 755 "$output"
+`;
+
+const TIME = "2026-11-22T17:29:59+01:00";
+const SECONDS = Date.parse(TIME) / 1000;
+
+const STAND_INS =
+  "This build contains the stand-ins of .tools/std for the @std packages: do not release it";
+
+const unable = missing("git", "dpkg-deb");
+
+/** A clone of the project, and what builds it. */
+class Clone implements Disposable {
+  static async create(): Promise<Clone> {
+    const clone = new Clone(await Folder.ofProject());
+    await clone.setStdFlags("");
+    const hash = await clone.folder.commit(TIME);
+    clone.version = `${deno.version}+20261122162959.${hash.slice(0, 7)}`;
+    return clone;
+  }
+
+  /** The version of its commit. */
+  version = "";
+
+  constructor(readonly folder: Folder) {}
+
+  get path(): string {
+    return this.folder.path;
+  }
+
+  async setStdFlags(flags: string): Promise<void> {
+    await Deno.writeTextFile(`${this.path}/.tools/std/flags`, flags);
+  }
+
+  /** Builds with a compiler. */
+  async build(
+    args: string[],
+    { compiler = COMPILER, umask = "022", env = {} } = {},
+  ): Promise<Output> {
+    using programs = await Folder.create();
+    const file = `${programs.path}/deno`;
+    await Deno.writeTextFile(file, compiler, { mode: 0o755 });
+    const PATH = `${programs.path}:${Deno.env.get("PATH")}`;
+    const run = ["-c", 'umask $0; exec "$@"', umask, ".tools/build", ...args];
+    return await output("sh", run, { cwd: this.path, env: { PATH, ...env } });
+  }
+
+  /** Builds an executable, and returns what the compiler was given. */
+  async compile(): Promise<{ given: string; stdout: string }> {
+    const { code, stdout, stderr } = await this.build(["executable"]);
+    assertEquals([code, stderr], [0, ""]);
+    const file = `${this.path}/dist/datasensor-aarch64`;
+    return { given: await Deno.readTextFile(file), stdout };
+  }
+
+  [Symbol.dispose](): void {
+    this.folder.remove();
+  }
+}
+
+Deno.test(
+  skipIf(unable, "a commit gives the same package in every clone"),
+  async () => {
+    using first = await Clone.create();
+    using second = new Clone(await Folder.create());
+    const script = 'umask 077; git clone -q "$0" .; cp "$0/$1" "$1"';
+    const args = ["-ec", script, first.path, ".tools/std/flags"];
+    await output("sh", args, { cwd: second.path });
+    const env = {
+      DENO_COMPAT: "1",
+      DENO_UNSTABLE_SLOPPY_IMPORTS: "1",
+      OTEL_DENO: "true",
+      TZ: "Pacific/Auckland",
+    };
+    const changed = { umask: "077", env };
+    assertEquals((await first.build(["package"])).code, 0);
+    assertEquals((await second.build(["package"], changed)).code, 0);
+    const [bytes, others] = await Promise.all(
+      [first, second].map(({ path }) =>
+        Deno.readFile(`${path}/dist/datasensor_arm64.deb`)
+      ),
+    );
+    assertEquals(bytes, others);
+  },
+);
+
+Deno.test(
+  skipIf(unable, "the compiler is given the commit's files, time and version"),
+  async () => {
+    using clone = await Clone.create();
+    const { given } = await clone.compile();
+    assert(given.includes(`\n  "version": "${clone.version}",\n`), given);
+    const files = given.match(/^\d+ \d+ \S+$/gm)!;
+    const times = new Set(files.map((line) => Number(line.split(" ")[1])));
+    assertEquals(times, new Set([SECONDS]));
+    assert(files.includes(`644 ${SECONDS} main.ts`), given);
+    assert(given.includes("--allow-sys=networkInterfaces\n"), given);
+  },
+);
+
+Deno.test(
+  skipIf(unable, "a package is kept under its version and a fixed name"),
+  async () => {
+    using clone = await Clone.create();
+    const name = `datasensor_${clone.version}_amd64.deb`;
+    const folder = `${clone.path}/packages`;
+    const args = ["--target=x86_64", "--output-dir", "packages"];
+    const { stdout } = await clone.build(["package", "--", ...args]);
+    assertEquals(stdout.split("\n").at(-2), `Made ${folder}/${name}`);
+    const link = `${folder}/datasensor_amd64.deb`;
+    assertEquals(await Deno.readLink(link), name);
+  },
+);
+
+Deno.test(
+  skipIf(unable, "a build contains changes, but no new files, and says so"),
+  async () => {
+    using clone = await Clone.create();
+    await Deno.utime(`${clone.path}/main.ts`, 0, 0); // is no change
+    const { given, stdout } = await clone.compile();
+    assertEquals(stdout, `Made ${clone.path}/dist/datasensor-aarch64\n`);
+    await Deno.writeTextFile(`${clone.path}/src/new.ts`, "");
+    await Deno.remove(`${clone.path}/src/delay.ts`);
+    const changed = await clone.compile();
+    assertMatch(
+      changed.stdout,
+      /^This build contains changes that are not committed, but no new files/,
+    );
+    const list = (text: string) => text.match(/(?<= )src\/.*$/gm)!;
+    const others = list(given).filter((file) => file !== "src/delay.ts");
+    assertEquals(list(changed.given), others);
+  },
+);
+
+Deno.test(
+  skipIf(unable, "a build with the stand-ins for @std says so"),
+  async () => {
+    using clone = await Clone.create();
+    assert(!(await clone.compile()).stdout.includes(STAND_INS));
+    await clone.setStdFlags("--no-lock --import-map=stand-ins");
+    const { given, stdout } = await clone.compile();
+    assert(given.includes("--no-lock\n--import-map=stand-ins\n"), given);
+    assert(stdout.includes(`${STAND_INS}\n`), stdout);
+  },
+);
+
+const ENDS = {
+  fails: "#!/bin/sh\nexit 1\n",
+  "is stopped": "#!/bin/sh\nkill -INT $PPID\n",
+};
+
+for (const [ends, compiler] of Object.entries(ENDS)) {
+  Deno.test(
+    skipIf(unable, `a build that ${ends} keeps the earlier file, and no other`),
+    async () => {
+      using clone = await Clone.create();
+      const { given } = await clone.compile();
+      const { code } = await clone.build(["executable"], { compiler });
+      assertEquals(code, 1);
+      const { stdout } = await output("ls", ["-A", `${clone.path}/dist`]);
+      assertEquals(stdout, "datasensor-aarch64\n");
+      const file = `${clone.path}/dist/datasensor-aarch64`;
+      assertEquals(await Deno.readTextFile(file), given);
+    },
+  );
+}
+
+const REFUSED: [what: string, args: string[], message: RegExp][] = [
+  ["target", ["--target=arm"], /^Unknown target "arm": use aarch64 or x86_64$/],
+  ["argument", ["--debug"], /^Unknown argument "--debug": use --target=/],
+];
+
+for (const [what, args, message] of REFUSED) {
+  Deno.test(`a build refuses an unknown ${what}`, async () => {
+    const { code, stderr } = await output(".tools/build", ["package", ...args]);
+    assertEquals(code, 1);
+    assertMatch(stderr.trim(), message);
+  });
+}
+
+Deno.test("a build explains that it needs a clone", async () => {
+  using project = await Folder.ofProject();
+  const options = { cwd: project.path };
+  const { code, stderr } = await output(".tools/build", ["package"], options);
+  assertEquals(code, 1);
+  assertMatch(stderr, /^This folder is no clone of the repository, .*\n$/);
+});
+
+Deno.test(
+  skipIf(missing("git"), "a package explains that it needs dpkg-deb"),
+  async () => {
+    using clone = await Clone.create();
+    const env = { PATH: "/nonexistent" };
+    const args = [`${clone.path}/.tools/build`, "package"];
+    const { code, stderr } = await output("/bin/sh", args, {
+      cwd: clone.path,
+      env,
+    });
+    assertEquals(code, 1);
+    assertMatch(stderr, /^dpkg-deb is not installed: install it with .*\n$/);
+  },
+);

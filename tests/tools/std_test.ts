@@ -1,0 +1,80 @@
+// Where the @std packages come from: the first start in a clone decides it.
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { Folder } from "../helpers/files.ts";
+import { ReservedPort } from "../helpers/ports.ts";
+import { type Output, output } from "../helpers/process.ts";
+
+const FLAGS = ".tools/std/flags";
+
+/** A clone that has not been used yet, with an empty cache of Deno. */
+class NewClone implements Disposable {
+  static async create(): Promise<NewClone> {
+    const clone = new NewClone(await Folder.ofProject());
+    await Deno.remove(`${clone.folder.path}/${FLAGS}`);
+    return clone;
+  }
+
+  private constructor(readonly folder: Folder) {}
+
+  /** Starts the service, which only prints its version. */
+  start(registry: string): Promise<Output> {
+    const cwd = this.folder.path;
+    const env = { JSR_URL: registry, DENO_DIR: `${cwd}/cache` };
+    const args = ["task", "-q", "start", "--version"];
+    return output(Deno.execPath(), args, { cwd, env, killGroup: true });
+  }
+
+  [Symbol.dispose](): void {
+    this.folder.remove();
+  }
+}
+
+/** Asserts that the first start says that it uses the stand-ins, and the next one not. */
+async function assertUsesStandIns(registry: string): Promise<void> {
+  using clone = await NewClone.create();
+  const first = await clone.start(registry);
+  assertEquals(
+    first.stderr,
+    `${registry} cannot be reached: this clone now uses the stand-ins in ` +
+      `.tools/std for the @std packages. To look again, delete ${FLAGS}\n`,
+  );
+  assertMatch(first.stdout, /^datasensor /);
+  const next = await clone.start(registry);
+  assertEquals([next.stdout, next.stderr], [first.stdout, ""]);
+}
+
+Deno.test("the stand-ins are used where jsr.io cannot be reached", async () => {
+  using nobody = new ReservedPort();
+  await assertUsesStandIns(`http://127.0.0.1:${nobody}`);
+});
+
+Deno.test("the stand-ins are used where the network drops packets", async () => {
+  // It accepts connections, and never answers
+  using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  await assertUsesStandIns(`http://127.0.0.1:${silent.addr.port}`);
+});
+
+Deno.test("the stand-ins are used where a proxy answers instead of jsr.io", async () => {
+  const address = { hostname: "127.0.0.1", port: 0, onListen() {} };
+  const answer = () => new Response("Blocked", { status: 403 });
+  await using proxy = Deno.serve(address, answer);
+  await assertUsesStandIns(`http://127.0.0.1:${proxy.addr.port}`);
+});
+
+Deno.test("a package of jsr.io that was modified is an error", async () => {
+  const versions = { "1.0.19": {}, "1.1.0": {}, "0.224.14": {} };
+  const meta = { exports: { "./status": "./mod.ts" }, manifest: {} };
+  const address = { hostname: "127.0.0.1", port: 0, onListen() {} };
+  await using jsr = Deno.serve(
+    address,
+    ({ url }) =>
+      Response.json(url.endsWith("/meta.json") ? { versions } : meta),
+  );
+  using clone = await NewClone.create();
+  for (let start = 1; start <= 2; start++) {
+    const ended = await clone.start(`http://127.0.0.1:${jsr.addr.port}`);
+    assert(ended.code !== 0 && ended.stdout === "", ended.stdout);
+    assertMatch(ended.stderr, /^error: Integrity check failed for package/);
+  }
+});
