@@ -39,31 +39,23 @@ export type ResponsesTo = (method: string) => Responses;
 
 /** Creates {@linkcode ResponsesTo}. With `cors`, pages of other origins may read them. */
 export function createResponses(cors: boolean): ResponsesTo {
-  const toHead = createResponsesWith(createWithoutBody, cors);
-  const toOthers = createResponsesWith(createWithBody, cors);
+  const toHead = createResponsesTo(true, cors);
+  const toOthers = createResponsesTo(false, cors);
   return (method) => method === "HEAD" ? toHead : toOthers;
 }
 
-/** Creates a response whose body is a text. */
-type Create = (text: string, status: number, headers: Fields) => Response;
-
-const createWithBody: Create = (text, status, headers) =>
-  new Response(new TextEncoder().encode(text), { status, headers });
-
-/** Creates a response to HEAD. Over HTTP/2, Deno.serve would send its body. */
-const createWithoutBody: Create = (text, status, headers) => {
-  const { length } = new TextEncoder().encode(text);
-  const all = { ...headers, "content-length": `${length}` };
-  return new Response(null, { status, headers: all });
-};
-
-function createResponsesWith(create: Create, cors: boolean): Responses {
+function createResponsesTo(isHead: boolean, cors: boolean): Responses {
   const common = cors ? { ...COMMON, ...CORS } : COMMON;
 
-  const createOk = (reading: Reading, type: string, text: string) => {
-    const fields = { "content-type": type, ...fieldsOf(reading) };
-    return create(text, 200, { ...common, ...fields });
+  const create = (text: string, status: number, fields: Fields) => {
+    const body = new TextEncoder().encode(text);
+    const headers = new Headers({ ...common, ...fields });
+    if (!isHead) return new Response(body, { status, headers });
+    headers.set("content-length", `${body.length}`);
+    return new Response(null, { status, headers }); // over HTTP/2, Deno would send a body
   };
+  const createOk = (reading: Reading, type: string, text: string) =>
+    create(text, 200, { "content-type": type, ...fieldsOf(reading) });
   // Most responses repeat the previous one. Their clones share its bytes, which Deno would
   // encode for each of them
   const json = memoizeLast((reading: Reading) =>
@@ -87,10 +79,9 @@ function createResponsesWith(create: Create, cors: boolean): Responses {
     problem(status, detail) {
       const title = STATUS_TEXT[status];
       const body = { type: "about:blank", title, status, detail };
-      const type = { "content-type": "application/problem+json" };
-      const headers: Fields = { ...common, ...type };
-      if (status === 405) headers.allow = METHODS; // RFC 9110, section 15.5.6
-      return create(JSON.stringify(body), status, headers);
+      const fields: Fields = { "content-type": "application/problem+json" };
+      if (status === 405) fields.allow = METHODS; // RFC 9110, section 15.5.6
+      return create(JSON.stringify(body), status, fields);
     },
   };
 }

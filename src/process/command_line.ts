@@ -18,9 +18,7 @@ export const VERSION =
   `datasensor ${PROGRAM_VERSION} (Deno ${Deno.version.deno}, ${Deno.build.arch})`;
 
 /** A flag, from which its help and its parser follow. */
-export type Flag = SettingFlag | PrintingFlag;
-
-interface CommonFlag {
+export interface Flag {
   /** Its names, such as `--debug` and `--no-debug`. */
   readonly names: readonly string[];
   /** What the help says of it, in lines of up to 57 columns. */
@@ -32,19 +30,11 @@ interface CommonFlag {
     /** Describes the valid ones, for an error message. */
     readonly valid: string;
   };
-}
-
-/** A flag that changes settings. */
-interface SettingFlag extends CommonFlag {
-  /** Returns what it sets, or undefined if its value is invalid. */
-  parse(value: string, name: string): Partial<Config> | undefined;
-}
-
-/** A flag that prints a text instead of serving. */
-interface PrintingFlag extends CommonFlag {
-  readonly value?: undefined;
-  /** Returns the text. */
-  print(): string;
+  /**
+   * Returns what it sets, a text to print instead of serving, or undefined if its value is
+   * invalid.
+   */
+  parse(value: string, name: string): Partial<Config> | string | undefined;
 }
 
 /** The addresses on which the program is permitted to listen. */
@@ -149,12 +139,12 @@ export const FLAGS: readonly Flag[] = [
   {
     names: ["-h", "--help"],
     help: ["print this help"],
-    print: () => HELP,
+    parse: () => HELP,
   },
   {
     names: ["--version"],
     help: ["print the version"],
-    print: () => VERSION,
+    parse: () => VERSION,
   },
 ];
 
@@ -220,22 +210,20 @@ export function parseCommand(args: readonly string[]): Command {
     if (!flag.value && value !== undefined) {
       return invalid(`${name} takes no value, not ${JSON.stringify(value)}`);
     }
-    if ("print" in flag) {
-      // systemd would restart the service forever after a clean exit
-      if (journal) {
-        return invalid(
-          `${name} cannot be used with --journal: the service would end`,
-        );
-      }
-      return { kind: "print", text: flag.print() };
-    }
-    const settings = flag.parse(value ?? "", name);
-    if (settings === undefined) {
+    const parsed = flag.parse(value ?? "", name);
+    if (parsed === undefined) {
       const isMissing = value === undefined || value === "";
       const instead = isMissing ? "" : `, not ${JSON.stringify(value)}`;
       return invalid(`${name} takes ${flag.value?.valid}${instead}`);
     }
-    config = { ...config, ...settings };
+    if (typeof parsed === "string") {
+      // systemd would restart the service forever after a clean exit
+      const problem = "cannot be used with --journal: the service would end";
+      return journal
+        ? invalid(`${name} ${problem}`)
+        : { kind: "print", text: parsed };
+    }
+    config = { ...config, ...parsed };
   }
   const conflict = findConflict(config);
   return conflict ? invalid(conflict) : { kind: "serve", config };

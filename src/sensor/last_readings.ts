@@ -60,9 +60,10 @@ export class LastReadings {
     const oldest = now - this.#maxAgeSeconds * 1000;
     const removed = this.#lines.removeBefore(oldest);
     if (this.config.keys) this.#logSilence(removed);
-    if (!this.#lines.isEmpty) {
+    const measurement = this.#lines.measure(this.wallTime() - now);
+    if (measurement) {
       this.#logProblem(undefined);
-      return this.#lines.measure(this.wallTime() - now);
+      return measurement;
     }
     const unavailable = this.#explain(now);
     const isTooLong = (this.#lastArrival ?? this.#start) < oldest;

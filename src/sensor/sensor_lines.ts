@@ -13,10 +13,6 @@ export class SensorLines {
   /** @param hasNames Whether the lines are served under their names. */
   constructor(private readonly hasNames: boolean) {}
 
-  get isEmpty(): boolean {
-    return this.#lines.size === 0;
-  }
-
   /**
    * Replaces the line of a sensor. Removes the first lines if all have too many characters,
    * and returns their names.
@@ -38,12 +34,12 @@ export class SensorLines {
   }
 
   /**
-   * Returns what to serve of at least one line: the same object until one changes, or the
+   * Returns what to serve, if there is a line: the same object until one changes, or the
    * system clock is set.
    *
    * @param clockOffset The system clock minus the monotonic clock, in ms.
    */
-  measure(clockOffset: number): Measurement {
+  measure(clockOffset: number): Measurement | undefined {
     const clockStep = Math.abs(clockOffset - this.#clockOffset);
     if (!this.#measurement || clockStep >= CLOCK_TOLERANCE_MS) {
       this.#clockOffset = clockOffset;
@@ -52,19 +48,19 @@ export class SensorLines {
     return this.#measurement;
   }
 
-  #join(): Measurement {
+  #join(): Measurement | undefined {
     const sensors = new Map<string, Measurement>();
     for (const [name, { json, arrival }] of [...this.#lines].reverse()) {
       const time = Math.round(arrival + this.#clockOffset);
       sensors.set(name, { json, time });
     }
     const [latest] = sensors.values();
-    if (!this.hasNames) return latest!;
+    if (!latest || !this.hasNames) return latest;
     const members = Array.from(
       sensors,
       ([name, { json }]) => `${JSON.stringify(name)}:${json}`,
     );
-    return { json: `{${members.join(",")}}`, time: latest!.time, sensors };
+    return { json: `{${members.join(",")}}`, time: latest.time, sensors };
   }
 
   #removeWhile(condition: (line: { arrival: number }) => boolean): string[] {
