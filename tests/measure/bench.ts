@@ -1,40 +1,25 @@
 // deno-lint-ignore-file no-console -- the table is for people
 
-// Compares the service with a Deno.serve that logs nothing, in one run of about two
-// minutes. The server runs on the first core, and Debian's wrk, with 50 connections, on the
-// second. Fails if the service did not log every request, or if its memory or descriptors
-// have grown.
+// Compares the service with a Deno.serve that logs nothing, in about two minutes. The
+// server runs on the first core, and Debian's wrk, with 50 connections, on the second.
 //
-// Compare ratios within one run only. The speed of a process differs by up to 8 % from that
-// of the next one that runs the same program, for as long as it runs. Therefore, each
-// server is started several times, in turn, and the figures are medians of the starts.
+// Compare figures of one run only. The speed of a process differs by up to 8 % from that of
+// the next one that runs the same program, for as long as it runs. Therefore, the servers
+// are started several times, in turn, and the figures are medians of the starts.
 
 import { Folder } from "../helpers/files.ts";
-import { output } from "../helpers/process.ts";
+import { exchange, LAST_GET } from "../helpers/network.ts";
+import { ReservedPort } from "../helpers/ports.ts";
+import { output, Process } from "../helpers/process.ts";
 import { programCommand } from "../helpers/program.ts";
-import { countDescriptors, residentMemory } from "../helpers/resources.ts";
+import { residentMemory } from "../helpers/resources.ts";
 import { waitFor } from "../helpers/wait.ts";
-import { Server } from "./server.ts";
 
-const STARTS = 8; // of each server
-const ROUNDS = 4; // of a start; the first one warms it up
-const ROUND_SECONDS = 1;
-const MEMORY_GROWTH_LIMIT = 1.1; // of the last round to the first
-
-/** A server, and the command that makes it listen on a port. */
-interface Peer {
-  name: string;
-  command: (port: string) => string[];
-}
-
-/** What is measured of one start. */
-interface Figures {
-  speed: number;
-  p99: number;
-  idle: number;
-  loaded: number;
-  startMs: number;
-}
+const STARTS = 7; // of each server: odd, so that one is the median
+const WARM_UP_SECONDS = 1;
+const LOAD_SECONDS = 3;
+const READING_INTERVAL_MS = 100;
+const TICKS_PER_SECOND = 100; // of the kernel's CPU times
 
 /** Answers like the service, and logs nothing. */
 const BARE = `Deno.serve(
@@ -45,95 +30,102 @@ const BARE = `Deno.serve(
   } }),
 );`;
 
-/** Returns what is compared, the bare server first. A sensor prints to the last one. */
-async function createPeers(folder: string): Promise<Peer[]> {
-  const bare = `data:text/javascript,${encodeURIComponent(BARE)}`;
-  const service = (port: string, ...flags: string[]) =>
-    programCommand(["--port", port, ...flags]).flat();
-  const fifo = `${folder}/sensor`;
-  await output("mkfifo", [fifo]);
-  const file = await Deno.open(fifo, { read: true, write: true });
-  const reading = new TextEncoder().encode("Sensor data\n");
-  Deno.unrefTimer(setInterval(() => file.writeSync(reading), 100));
-  const withSensor = ["sh", "-c", 'exec "$@" <>"$0"', fifo];
-  return [
-    {
-      name: "Deno.serve without a log",
-      command: (port) => [Deno.execPath(), "run", "-N", bare, port],
-    },
-    { name: "this service", command: (port) => service(port) },
-    {
-      name: "this service, --stdin",
-      command: (port) => [...withSensor, ...service(port, "--stdin")],
-    },
-  ];
+const bare = `data:text/javascript,${encodeURIComponent(BARE)}`;
+const service = (...flags: string[]) => (port: string) =>
+  programCommand(["--port", port, ...flags]).flat();
+
+/** The servers by name, each with the command that makes it listen on a port. */
+const SERVERS: Record<string, (port: string) => string[]> = {
+  "Deno.serve without a log": (port) => [
+    Deno.execPath(),
+    "run",
+    "-N",
+    bare,
+    port,
+  ],
+  "this service": service(),
+  "this service, --stdin": service("--stdin"),
+};
+
+/** What is measured of one start. */
+interface Figures {
+  speed: number; // requests per second
+  cpu: number; // of a request, in µs
+  memory: number; // at the end, in 10^6 bytes
 }
 
 /** Starts a server, puts it under load and stops it. */
-async function measure(peer: Peer, folder: string): Promise<Figures> {
-  const log = `${folder}/log`;
-  await Deno.writeTextFile(log, "");
-  await using server = await Server.start(peer.command, log);
-  const idle = await residentMemory(server.pid);
-  const idleDescriptors = await countDescriptors(server.pid);
-  const loaded: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    await server.load(ROUND_SECONDS);
-    loaded.push(await residentMemory(server.pid));
+async function measure(
+  command: (port: string) => string[],
+  log: string,
+): Promise<Figures> {
+  const port = new ReservedPort();
+  const run = [
+    "-c",
+    'exec taskset -c 0 "$@" >"$0"',
+    log,
+    ...command(`${port}`),
+  ];
+  const options = { hasInput: true, owned: [port] };
+  await using server = new Process("sh", run, options);
+  const sensor = setInterval(
+    () => server.write("Sensor data\n"),
+    READING_INTERVAL_MS,
+  );
+  try {
+    const ask = () => exchange(port.number, LAST_GET).catch(String);
+    await waitFor("a reading", ask, (answer) => answer.includes(" 200 OK"));
+    await load(port, WARM_UP_SECONDS);
+    const before = await cpuSeconds(server.pid);
+    const requests = await load(port, LOAD_SECONDS);
+    const seconds = await cpuSeconds(server.pid) - before;
+    const memory = await residentMemory(server.pid);
+    const cpu = seconds / requests * 1e6;
+    return { speed: requests / LOAD_SECONDS, cpu, memory };
+  } finally {
+    clearInterval(sensor);
   }
-  if (peer.name.startsWith("this service")) {
-    const growth = loaded.at(-1)! / loaded[0]!;
-    if (growth > MEMORY_GROWTH_LIMIT) throw new Error(`Memory grew: ${loaded}`);
-    const open = () => countDescriptors(server.pid);
-    await waitFor("no more open files", open, (it) => it <= idleDescriptors);
-    const missing = server.requests - await server.countLines();
-    if (missing > 0) throw new Error(`${missing} lines are missing`);
-  }
-  const loads = server.loads.slice(1);
-  return {
-    speed: median(loads.map(({ speed }) => speed)),
-    p99: median(loads.map(({ p99 }) => p99)),
-    idle,
-    loaded: loaded.at(-1)!,
-    startMs: server.startMs,
-  };
 }
 
-/** Returns the median, of an even number of values the mean of both in the middle. */
+/** Sends requests from the second core, and returns how many were answered. */
+async function load(port: ReservedPort, seconds: number): Promise<number> {
+  const url = `http://127.0.0.1:${port}/datasensor`;
+  const wrk = ["-c", "1", "wrk", "-t1", "-c50", `-d${seconds}s`, url];
+  const { stdout, stderr } = await output("taskset", wrk);
+  const [, requests] = stdout.match(/(\d+) requests in/) ?? [];
+  if (!requests || /Non-2xx|Socket errors/.test(stdout)) {
+    throw new Error(stdout + stderr);
+  }
+  return Number(requests);
+}
+
+/** Returns how much CPU time a process has used, in all threads (proc_pid_stat(5)). */
+async function cpuSeconds(pid: number): Promise<number> {
+  const { stdout } = await output("cat", [`/proc/${pid}/stat`]);
+  const fields = stdout.split(") ")[1]!.split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
 function median(values: number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const upper = sorted[sorted.length >> 1]!;
-  const lower = sorted[(sorted.length - 1) >> 1]!;
-  return (lower + upper) / 2;
-}
-
-/** Rounds to three significant digits, as more would be noise. */
-function round(value: number): number {
-  return Number(value.toPrecision(3));
+  return values.toSorted((a, b) => a - b)[values.length >> 1]!;
 }
 
 using folder = await Folder.create();
-const peers = await createPeers(folder.path);
-const all = peers.map((): Figures[] => []);
+const all = Object.entries(SERVERS)
+  .map(([name, command]) => ({ name, command, figures: [] as Figures[] }));
 for (let start = 1; start <= STARTS; start++) {
   console.error(`Start ${start} of ${STARTS}`);
-  for (const [index, peer] of peers.entries()) {
-    all[index]!.push(await measure(peer, folder.path));
+  for (const { command, figures } of all) {
+    figures.push(await measure(command, `${folder.path}/log`));
   }
 }
-const bareSpeed = median(all[0]!.map(({ speed }) => speed));
-console.table(peers.map(({ name }, index) => {
-  const of = (figure: keyof Figures) => all[index]!.map((it) => it[figure]);
-  const ratios = of("speed").map((speed) => speed / bareSpeed);
-  return {
-    server: name,
-    "requests/s": round(median(of("speed"))),
-    "to the first": round(median(ratios)),
-    "slowest": round(Math.min(...ratios)),
-    "fastest": round(Math.max(...ratios)),
-    "p99, ms": round(median(of("p99"))),
-    "idle, MB": Math.round(median(of("idle"))),
-    "loaded, MB": Math.round(median(of("loaded"))),
-    "start, ms": Math.round(median(of("startMs"))),
-  };
-}));
+const speeds = all.map(({ figures }) => median(figures.map((it) => it.speed)));
+console.table(all.map(({ name, figures }, index) => ({
+  server: name,
+  "requests/s": Math.round(speeds[index]!),
+  "to the first": Number((speeds[index]! / speeds[0]!).toFixed(2)),
+  "CPU of a request, µs": Number(
+    median(figures.map(({ cpu }) => cpu)).toFixed(1),
+  ),
+  "memory, MB": Math.round(median(figures.map(({ memory }) => memory))),
+})));
