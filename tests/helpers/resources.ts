@@ -2,6 +2,11 @@
 
 import { output } from "./process.ts";
 
+/** What to do without /proc and /dev/full. Deno does not show tests that there are any. */
+export const missingProc = Deno.build.os === "linux"
+  ? undefined
+  : "run it on Linux, which has /proc and /dev/full";
+
 /** Returns the resident memory of a process, or its peak (VmHWM), in 10^6 bytes. */
 export async function residentMemory(
   pid: number,

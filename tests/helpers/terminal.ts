@@ -1,15 +1,6 @@
-// Runs commands on a terminal of their own, with script(1).
+// Runs commands on a terminal of their own, with Linux's script(1).
 
-import { missingCommand } from "./needs.ts";
 import type { Process } from "./process.ts";
-
-/** Tells whether {@linkcode onTerminal} can run commands here. */
-export function missingTerminal(): string | undefined {
-  if (Deno.build.os !== "linux") {
-    return "run it on Linux: script(1) has other flags here";
-  }
-  return missingCommand("script");
-}
 
 /**
  * Returns the arguments of a {@linkcode Process} that runs a command on a terminal, with

@@ -4,10 +4,11 @@
 import { assertEquals } from "@std/assert";
 import { CAPACITY_BYTES } from "../../src/log/line_writer.ts";
 import { cancel, Http2Connection, request } from "../helpers/http2.ts";
-import { needs, notLinux } from "../helpers/needs.ts";
 import { getMany, receive } from "../helpers/network.ts";
 import { ReservedPort } from "../helpers/ports.ts";
+import { missingProc } from "../helpers/resources.ts";
 import { Program, programCommand } from "../helpers/program.ts";
+import { skipIf } from "../helpers/skip.ts";
 import { waitFor } from "../helpers/wait.ts";
 
 /** Returns a target whose line in the access log is almost 1 KiB long. */
@@ -27,8 +28,10 @@ Deno.test("the program answers while nobody reads its console, and counts droppe
 });
 
 Deno.test(
-  "the program answers and stops while its console is a full disk",
-  needs({ missing: [notLinux] }),
+  skipIf(
+    missingProc,
+    "the program answers and stops while its console is a full disk",
+  ),
   async () => {
     using port = new ReservedPort(); // the start report cannot be read
     const run = programCommand(["--port", `${port}`]).flat();

@@ -8,10 +8,10 @@ import {
   NO_WINDOW,
   request,
 } from "../helpers/http2.ts";
-import { needs, notLinux } from "../helpers/needs.ts";
 import { output } from "../helpers/process.ts";
-import { residentMemory } from "../helpers/resources.ts";
+import { missingProc, residentMemory } from "../helpers/resources.ts";
 import { Program } from "../helpers/program.ts";
+import { missing, skipIf } from "../helpers/skip.ts";
 import { WITH_OPEN_FILES } from "../helpers/open_files.ts";
 import { delay } from "../helpers/wait.ts";
 
@@ -48,8 +48,10 @@ Deno.test("the program answers and logs unusual HTTP/2 requests like HTTP/1.1 re
 });
 
 Deno.test(
-  "the program answers HEAD over HTTP/2 with the status and the length of GET, and without a body",
-  needs({ commands: ["curl"] }),
+  skipIf(
+    missing("curl"),
+    "the program answers HEAD over HTTP/2 with the status and the length of GET, and without a body",
+  ),
   async () => {
     await using program = await Program.start();
     const request = async (flag: string) => {
@@ -65,8 +67,10 @@ Deno.test(
 );
 
 Deno.test(
-  "the program closes all connections when they take too much memory, and recovers",
-  needs({ missing: [notLinux] }),
+  skipIf(
+    missingProc,
+    "the program closes all connections when they take too much memory, and recovers",
+  ),
   async () => {
     await using program = await Program.start([], { wrap: WITH_OPEN_FILES });
     const attack = new AbortController();

@@ -1,10 +1,10 @@
 // The addresses that the program reports at its start.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { missingAddress, missingCommand, needs } from "../helpers/needs.ts";
 import { exchange, LAST_GET } from "../helpers/network.ts";
 import { type Output, output } from "../helpers/process.ts";
 import { Program, programCommand } from "../helpers/program.ts";
+import { missing, missingAddress, skipIf } from "../helpers/skip.ts";
 
 /** Users may create networks only together with a namespace of users. */
 const USERS = Deno.uid() === 0 ? [] : ["--user", "--map-root-user"];
@@ -21,8 +21,8 @@ const WITH_OWN_NETWORK = [
 
 /** Tells whether that network can be created here. */
 function missingOwnNetwork(): string | undefined {
-  const missing = missingCommand("unshare", "nsenter", "ip");
-  if (missing) return missing;
+  const reason = missing("unshare", "nsenter", "ip", "curl");
+  if (reason) return reason;
   const [command, ...args] = [...WITH_OWN_NETWORK, "true"];
   const { success } = new Deno.Command(command!, { args }).outputSync();
   if (!success) return "run it where networks can be created, as root or not";
@@ -45,11 +45,6 @@ async function startInOwnNetwork(...args: string[]): Promise<Program> {
   return await program.untilReady(() => program.waitUntilListening());
 }
 
-const OWN_NETWORK = needs({
-  commands: ["curl"],
-  missing: [missingOwnNetwork()],
-});
-
 /** The addresses that the program reports for each value of --host. */
 const ADDRESSES = {
   "0.0.0.0": ["127.0.0.1", "192.0.2.7"],
@@ -58,8 +53,10 @@ const ADDRESSES = {
 
 for (const [host, addresses] of Object.entries(ADDRESSES)) {
   Deno.test(
-    `the program reports all addresses with --host ${host}, and answers there`,
-    OWN_NETWORK,
+    skipIf(
+      missingOwnNetwork(),
+      `the program reports all addresses with --host ${host}, and answers there`,
+    ),
     async () => {
       await using program = await startInOwnNetwork("--host", host);
       const expected = addresses.map((it) => `http://${it}:5000/datasensor`);
@@ -72,8 +69,10 @@ for (const [host, addresses] of Object.entries(ADDRESSES)) {
 }
 
 Deno.test(
-  "the program answers at the only address that it reports with --host ::1",
-  needs({ missing: [missingAddress("::1")] }),
+  skipIf(
+    missingAddress("::1"),
+    "the program answers at the only address that it reports with --host ::1",
+  ),
   async () => {
     await using program = await Program.start(["--host", "::1"]);
     assertEquals(program.addresses, [

@@ -4,7 +4,6 @@
 import { assertEquals } from "@std/assert";
 import { parseAccessLine } from "../helpers/access_line.ts";
 import { Folder } from "../helpers/files.ts";
-import { needs } from "../helpers/needs.ts";
 import {
   GET,
   getMany,
@@ -16,7 +15,8 @@ import {
 import { ReservedPort } from "../helpers/ports.ts";
 import { Process } from "../helpers/process.ts";
 import { preload, Program, programCommand } from "../helpers/program.ts";
-import { missingTerminal, onTerminal } from "../helpers/terminal.ts";
+import { missing, skipIf } from "../helpers/skip.ts";
+import { onTerminal } from "../helpers/terminal.ts";
 import { waitFor } from "../helpers/wait.ts";
 
 /** Makes the program wait forever for requests and its console, not 1.8 s and 0.9 s. */
@@ -57,12 +57,14 @@ Deno.test("the program stops although a request never ends, and nobody reads its
   assertEquals((await program.stop()).code, 0);
 });
 
-const TERMINAL = needs({ missing: [missingTerminal()] });
+const TERMINAL = missing("script");
 const REQUESTS = 20; // so few that their lines are still buffered
 
 Deno.test(
-  "`deno task start` stops cleanly after Ctrl+C, although it arrives twice",
-  TERMINAL,
+  skipIf(
+    TERMINAL,
+    "`deno task start` stops cleanly after Ctrl+C, although it arrives twice",
+  ),
   async () => {
     const run = [Deno.execPath(), "task", "-q", "start", "--port", "0"];
     await using program = new Program(...onTerminal(run));
@@ -75,8 +77,7 @@ Deno.test(
 );
 
 Deno.test(
-  "the program completes its log when its terminal is closed",
-  TERMINAL,
+  skipIf(TERMINAL, "the program completes its log when its terminal is closed"),
   async () => {
     using folder = await Folder.create();
     const log = `${folder.path}/log`;

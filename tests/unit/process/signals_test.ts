@@ -1,9 +1,9 @@
 // What stops the program, in a process that receives real signals and throws errors.
 
 import { assert, assertEquals } from "@std/assert";
-import { needs } from "../../helpers/needs.ts";
 import { Process } from "../../helpers/process.ts";
-import { missingTerminal, onTerminal } from "../../helpers/terminal.ts";
+import { missing, skipIf } from "../../helpers/skip.ts";
+import { onTerminal } from "../../helpers/terminal.ts";
 import { waitFor } from "../../helpers/wait.ts";
 
 const SIGNALS = import.meta.resolve("../../../src/process/signals.ts");
@@ -67,8 +67,10 @@ const STREAMS = {
 
 for (const [stream, redirection] of Object.entries(STREAMS)) {
   Deno.test(
-    `stopSignal() is aborted by SIGHUP if the standard ${stream} is a terminal`,
-    needs({ missing: [missingTerminal()] }),
+    skipIf(
+      missing("script"),
+      `stopSignal() is aborted by SIGHUP if the standard ${stream} is a terminal`,
+    ),
     async () => {
       await using child = await start("", redirection);
       const pid = parseInt(child.stdout); // which the terminal shows first
