@@ -78,7 +78,8 @@ Deno.test(
   async () => {
     using first = await Clone.create();
     using second = new Clone(await Folder.create());
-    const script = 'umask 077; git clone -q "$0" .; cp "$0/$1" "$1"';
+    const script = `umask 077; git clone -q "$0" .; cp "$0/$1" "$1"
+      git config core.autocrlf true; git config tar.umask 077`;
     const args = ["-ec", script, first.path, ".tools/std/flags"];
     await output("sh", args, { cwd: second.path });
     const env = {
@@ -96,6 +97,10 @@ Deno.test(
       ),
     );
     assertEquals(bytes, others);
+    const list = ["-c", `${first.path}/dist/datasensor_arm64.deb`];
+    const { stdout } = await output("dpkg-deb", list, { env: { TZ: "UTC" } });
+    const times = stdout.match(/\d{4}-\d\d-\d\d \d\d:\d\d/g);
+    assertEquals(new Set(times), new Set(["2026-11-22 16:29"]));
   },
 );
 
@@ -170,8 +175,7 @@ for (const [ends, compiler] of Object.entries(ENDS)) {
     async () => {
       using clone = await Clone.create();
       const { given } = await clone.compile();
-      const { code } = await clone.build(["executable"], { compiler });
-      assertEquals(code, 1);
+      assertEquals((await clone.build(["executable"], { compiler })).code, 1);
       const { stdout } = await output("ls", ["-A", `${clone.path}/dist`]);
       assertEquals(stdout, "datasensor-aarch64\n");
       const file = `${clone.path}/dist/datasensor-aarch64`;
