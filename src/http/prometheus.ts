@@ -26,10 +26,10 @@ const DECIMAL = /^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?\s*$/i;
  * scrapers do, and all of them read it: weights do not count (RFC 9110, section 12.5.1).
  */
 export function isScrape({ headers }: Request): boolean {
-  const accept = headers.get("accept") ?? "";
-  return accept.slice(0, MAX_ACCEPT_CHARACTERS).split(",").some((range) =>
+  const accept = headers.get("accept")?.slice(0, MAX_ACCEPT_CHARACTERS);
+  return accept?.split(",").some((range) =>
     OPENMETRICS.test(range) || VERSIONED_TEXT.test(range)
-  );
+  ) ?? false;
 }
 
 /**
@@ -49,26 +49,26 @@ export function formatMetrics(measurement: Measurement): string {
     addNumbers(numbers, parseReading(json), sensor, depth);
     times.set(formatKey(sensor), time / 1000);
   }
-  const info: Samples = new Map([[`{version="${PROGRAM_VERSION}"}`, 1]]);
-  return formatMetric("reading", "A number in the last reading.", numbers) +
-    formatMetric(
-      "reading_timestamp_seconds",
-      "When the last reading arrived, in s since 1970.",
-      times,
-    ) +
-    formatMetric("build_info", "The version of the program.", info);
+  return `# HELP datasensor_reading A number in the last reading.
+# TYPE datasensor_reading gauge
+${formatSamples("datasensor_reading", numbers)}\
+# HELP datasensor_reading_timestamp_seconds When the last reading arrived, in s since 1970.
+# TYPE datasensor_reading_timestamp_seconds gauge
+${formatSamples("datasensor_reading_timestamp_seconds", times)}\
+# HELP datasensor_build_info The version of the program.
+# TYPE datasensor_build_info gauge
+datasensor_build_info{version="${PROGRAM_VERSION}"} 1
+`;
 }
 
 /** Numbers of a metric, by their labels. */
 type Samples = Map<string, number>;
 
-function formatMetric(name: string, help: string, samples: Samples): string {
-  const metric = `datasensor_${name}`;
-  const lines = Array.from(
+function formatSamples(metric: string, samples: Samples): string {
+  return Array.from(
     samples,
     ([labels, number]) => `${metric}${labels} ${number}\n`,
-  );
-  return `# HELP ${metric} ${help}\n# TYPE ${metric} gauge\n${lines.join("")}`;
+  ).join("");
 }
 
 /** Parses a reading. A string that is a number counts: without `--json`, all are strings. */
