@@ -45,8 +45,7 @@ export function formatMetrics(measurement: Measurement): string {
   const sensors = measurement.sensors?.entries() ??
     [[undefined, measurement] as const];
   for (const [sensor, { json, time }] of sensors) {
-    const depth = sensor === undefined ? 0 : 1;
-    addNumbers(numbers, parseReading(json), sensor, depth);
+    addNumbers(numbers, parseReading(json), sensor);
     times.set(formatKey(sensor), time / 1000);
   }
   return `# HELP datasensor_reading A number in the last reading.

@@ -50,12 +50,12 @@ export function createJsonParser(keys?: readonly string[]): LineParser {
   let isWithinText = false; // after a line that was dropped: a piece such as 2 is no reading
   return (line) => {
     const parsed = isWithinText ? SEVERAL_LINES : parseJson(line, keys);
-    isWithinText = "problem" in parsed && endsWithinText(line);
+    isWithinText = endsWithinText(line);
     return isWithinText ? SEVERAL_LINES : parsed;
   };
 }
 
-/** Whether a JSON text that a line is a piece of goes on after it. */
+/** Whether a JSON text goes on after a line. */
 function endsWithinText(line: Uint8Array): boolean {
   const last = line.findLast((byte) => byte > 0x20) ?? 0;
   return "{[,".includes(String.fromCharCode(last));
@@ -83,8 +83,8 @@ function nameSensor(
 ): string | undefined {
   const object = JSON.parse(quoteLargeIntegers(json));
   if (typeof object !== "object" || Array.isArray(object)) return undefined;
-  const values = keys
-    .map((key) => Object.hasOwn(object, key) ? object[key] : undefined)
+  // What an object inherits, such as its constructor, has another type
+  const values = keys.map((key) => object[key])
     .filter((value) => /^(string|number|boolean)$/.test(typeof value));
   return values.length > 0 ? values.join(" ") : undefined;
 }

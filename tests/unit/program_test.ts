@@ -156,12 +156,12 @@ Deno.test("runProgram() returns 0 after a signal, and 1 after an uncaught error"
   assertEquals(failed, [1, stopped, `stderr: ${ERROR.stack}\n`]);
 });
 
-/** A GET whose method cannot be read when the resource reads it, as the first one. */
+/** A request whose method cannot be read when the resource reads it, as the first one. */
 class FailingRequest extends Request {
   #hasFailed = false;
 
-  constructor(private readonly error: unknown) {
-    super("http://board/datasensor");
+  constructor(private readonly error: unknown, method: string) {
+    super("http://board/datasensor", { method });
   }
 
   override get method(): string {
@@ -171,19 +171,21 @@ class FailingRequest extends Request {
   }
 }
 
-for (const error of [ERROR, "on fire"]) {
-  Deno.test(`runProgram() answers 500 without details if the resource throws ${error}, and logs it and the request`, async () => {
+for (const [error, method] of [[ERROR, "GET"], ["on fire", "HEAD"]] as const) {
+  Deno.test(`runProgram() answers 500 without details if the resource throws ${error} at ${method}, and logs it and the request`, async () => {
     const serve: Serve = async ({ application: { handler } }) => {
-      const response = await handler(new FailingRequest(error), CLIENT);
+      const request = new FailingRequest(error, method);
+      const response = await handler(request, CLIENT);
       assertEquals(response.status, 500);
       const type = response.headers.get("content-type");
       assertEquals(type, "application/problem+json");
-      assertEquals(await response.json(), {
+      const body = JSON.stringify({
         type: "about:blank",
         title: "Internal Server Error",
         status: 500,
         detail: "The service has failed: its log says why",
       });
+      assertEquals(await response.text(), method === "HEAD" ? "" : body);
     };
     const [code, log] = await run([], { serve });
     assertEquals(code, 0);
@@ -195,14 +197,23 @@ for (const error of [ERROR, "on fire"]) {
   });
 }
 
-Deno.test("runProgram() serves the last line of its input with --stdin", async () => {
-  const serve: Serve = async ({ application: { handler } }) => {
-    const request = new Request("http://board/datasensor");
-    const ask = async () => await (await handler(request, CLIENT)).text();
-    await waitFor("the reading", ask, (body) => body === '"21.5"');
-  };
-  assertEquals((await run(["--stdin"], { serve, input: "21.5\n" }))[0], 0);
-});
+const LINE = '{"id": 7}';
+const SERVED: [args: string[], body: string][] = [
+  [["--stdin"], JSON.stringify(LINE)],
+  [["--stdin", "--json"], LINE],
+  [["--stdin", "--json", "--key", "id"], `{"7":${LINE}}`],
+];
+
+for (const [args, served] of SERVED) {
+  Deno.test(`runProgram() serves the last line of its input with ${args}`, async () => {
+    const serve: Serve = async ({ application: { handler } }) => {
+      const request = new Request("http://board/datasensor");
+      const ask = async () => await (await handler(request, CLIENT)).text();
+      await waitFor("the reading", ask, (body) => body === served);
+    };
+    assertEquals((await run(args, { serve, input: `${LINE}\n` }))[0], 0);
+  });
+}
 
 Deno.test("runProgram() tells where a sensor that sends nothing may say why", async () => {
   for (

@@ -158,7 +158,10 @@ Deno.test("createResource() serves each reading with its time, a second early as
   assertEquals([await get(), await get()], [first, first]);
   reading = { json: '"°"', time: 0 }; // a board without a battery
   const epoch = { "last-modified": "Wed, 31 Dec 1969 23:59:59 GMT" };
-  assertEquals(await get(), [200, '"°"', { ...JSON_TYPE, ...VARY, ...epoch }]);
+  const last: Answer = [200, '"°"', { ...JSON_TYPE, ...VARY, ...epoch }];
+  assertEquals(await get(), last);
+  const head = await send(handler, "HEAD", "/datasensor");
+  assertEquals(head, toHead(last));
 });
 
 const SCRAPE = { accept: "text/plain;version=0.0.4" };

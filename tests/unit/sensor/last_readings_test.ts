@@ -87,15 +87,15 @@ Deno.test("LastReadings have a limit of 300 s by default, and point to the journ
 Deno.test("LastReadings.watch() logs what a client would be told, once a second until the stop", async () => {
   const { readings, warnings, pass } = create({ maxAgeSeconds: 1.5 });
   const stopper = new AbortController();
-  let seconds = 0;
+  const waits: number[] = [];
   await readings.watch(stopper.signal, (milliseconds) => {
     pass(milliseconds);
-    seconds++;
-    if (seconds === 5) readings.set("21");
-    if (seconds === 8) stopper.abort();
+    waits.push(milliseconds);
+    if (waits.length === 5) readings.set("21");
+    if (waits.length === 8) stopper.abort();
     return Promise.resolve();
   });
-  assertEquals(seconds, 8);
+  assertEquals(waits, Array(8).fill(1000));
   assertEquals(warnings, [SILENT, AGAIN, age(2)]);
 });
 
@@ -130,6 +130,7 @@ for (const step of STEPS) {
     const { readings, clocks, pass } = create({ maxAgeSeconds: 15 });
     readings.set("21.5");
     pass(4000);
+    assertEquals(readings.read(), { json: "21.5", time: START });
     clocks.date += step;
     const reading = readings.read();
     assertEquals(reading, { json: "21.5", time: START + step });
