@@ -75,7 +75,7 @@ boot() {
   give_access "$folder"
   echo "$pid"
   keep_running "$folder" </dev/null >"$folder/console" 2>&1 &
-  cat >/dev/null
+  read -r _ || true
   kill -KILL -1 # all other processes in these namespaces
 }
 

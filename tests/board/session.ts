@@ -1,13 +1,15 @@
 // Sessions: pages of what is typed at the prompt of a PC or a board, and what is
 // answered. CONTRIBUTING.md says how to write one.
 
-import type { Container, Output, Prompt } from "./container.ts";
+import { skipIf } from "../helpers/skip.ts";
+import { waitFor } from "../helpers/wait.ts";
+import { Board, missingBoard, type Prompt, RELEASES } from "./board.ts";
 
 /** A command that is typed, and the answer that is written below it. */
 export interface Step {
   readonly prompt: Prompt;
   readonly command: string;
-  readonly answer: string[];
+  readonly answer: string;
 }
 
 /** A section of a page. */
@@ -17,152 +19,88 @@ export interface Check {
 }
 
 /** Commands that only look, which are repeated until the written answer comes. */
-const LOOKS = RegExp(
-  `^(?:sudo )?(?:${
-    [
-      "cat",
-      "curl",
-      "datasensor-doctor",
-      "dpkg-query",
-      "find",
-      "journalctl",
-      "ls",
-      "pgrep",
-      "ps",
-      "stat",
-      "systemctl (?:cat|is-active|is-enabled|is-system-running|show|status)",
-    ].join("|")
-  })\\b`,
-);
+const LOOKS =
+  /^(sudo )?(cat|curl|dpkg-query|journalctl|ls|pgrep|stat|systemctl (is-\S+|show|status)) /;
 
 /** What ends a command that looks, but is to be run once. */
-const ONCE = "# once";
+const ONCE = /# once$/;
 
-/** How long to look for the written answer, in ms: systemd waits for up to 25 s. */
-const LOOK_TIMEOUT_MS = 60_000;
+/** Shows why a step has failed, unless that fails too. */
+const SHOW_JOURNAL = "journalctl -u 'datasensor*' -q --no-hostname -n 20";
 
-/** The pause between two looks, in ms. */
-const LOOK_PAUSE_MS = 200;
+/**
+ * Registers a page as a test for each release of Debian, whose steps are its sections.
+ *
+ * @param subject The name of the page in this folder.
+ */
+export function follow(subject: string): void {
+  const page = Deno.readTextFileSync(`tests/board/${subject}.md`);
+  for (const release of RELEASES) {
+    const name = `${subject} on ${release}`;
+    Deno.test(skipIf(missingBoard(), name), async (test) => {
+      await using board = await Board.boot(release);
+      for (const { name, steps } of parseChecks(page)) {
+        const isRight = await test.step(name, async () => {
+          for (const step of steps) await take(board, step);
+        });
+        if (!isRight) break; // what follows depends on it
+      }
+    });
+  }
+}
 
-/** What stands for any text, or for any lines if it is alone on one. */
-const ANYTHING = "...";
+/** Types a command, and compares what it prints with what is written. */
+async function take(board: Board, step: Step): Promise<void> {
+  const { prompt, command, answer } = step;
+  const isOnce = ONCE.test(command) || !LOOKS.test(command);
+  const what = `${prompt}$ ${command}\n${answer}`;
+  const pattern = toPattern(answer);
+  const type = async () => await board.type(prompt, command);
+  try {
+    if (isOnce) {
+      const shown = await type();
+      if (!pattern.test(shown)) throw new Error(`${what}\nInstead:\n${shown}`);
+    } else {
+      await waitFor(what, type, (shown) => pattern.test(shown), { pause: 200 });
+    }
+  } catch (error) {
+    const { message } = error as Error;
+    const journal = await board.type("board", SHOW_JOURNAL);
+    throw new Error(`${message}\n\nThe board's journal:\n${journal}`);
+  }
+}
 
-/** What stands for text that differs each time. */
-const MASKS: Record<string, string> = {
-  "...": "[^\n]*",
-  NUMBER: String.raw`-?\d+(?:\.\d+)?`,
-  TIME: String
-    .raw`(?:\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT|\d\d/\w{3}/\d{4} [\d:]{8}|\d{4}-\d\d-\d\dT[\d:]{8}Z)`,
-  VERSION: String.raw`\d+\.\d+\.\d+(?:\+[\w.]+)?`,
-};
-
-/** Returns the checks of a page, one for each section that has steps. */
+/** Returns the sections of a page that have steps. */
 export function parseChecks(page: string): Check[] {
   return page.split(/^## /m).slice(1).map((section) => {
     const [name] = section.split("\n") as [string];
     const blocks = section.matchAll(/^```console\n(.*?)^```$/gms);
-    const steps = blocks.flatMap(([, block]) => parseSteps(block!)).toArray();
-    if (steps.length === 0) throw new Error(`"${name}" has no steps`);
-    return { name, steps };
+    return {
+      name,
+      steps: blocks.flatMap(([, it]) => parseSteps(it!)).toArray(),
+    };
   });
 }
 
+/** Each command begins with a prompt; its further lines begin with `> `. */
 function parseSteps(block: string): Step[] {
-  const steps: Step[] = [];
-  for (const line of block.trimEnd().split("\n")) {
-    const [, prompt, command] = line.match(/^(pc|board)\$ (.*)$/) ?? [];
-    const step = steps.at(-1);
-    if (command !== undefined) {
-      steps.push({ prompt: prompt as Prompt, command, answer: [] });
-    } else if (!step) {
-      throw new Error(`No prompt is before "${line}"`);
-    } else if (line.startsWith(">") && step.answer.length === 0) {
-      const command = `${step.command}\n${line.slice(2)}`;
-      steps[steps.length - 1] = { ...step, command };
-    } else {
-      step.answer.push(line);
-    }
-  }
-  return steps;
-}
-
-/** Runs a step. Throws an error with the lines that differ from the written ones. */
-export async function follow(board: Container, step: Step): Promise<void> {
-  const { prompt, command, answer } = step;
-  const isRepeated = LOOKS.test(command) && !command.endsWith(ONCE);
-  const end = performance.now() + (isRepeated ? LOOK_TIMEOUT_MS : 0);
-  while (true) {
-    const shown = show(await board.type(prompt, command));
-    const difference = compare(answer, shown);
-    if (difference === undefined) return;
-    if (performance.now() > end) {
-      const typed = command.replaceAll("\n", "\n> ");
-      throw new Error(`${prompt}$ ${typed}\n${difference}`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_PAUSE_MS));
-  }
-}
-
-/** Returns the lines that a command has printed, as a page writes them. */
-function show({ code, text }: Output): string[] {
-  const lines = text.trimEnd().split("\n").map((line) => line.trimEnd());
-  if (text === "") lines.pop();
-  if (code !== 0) lines.push(`[${code}]`);
-  return sortFields(lines);
-}
-
-/**
- * Sorts the header fields of a response; `...` then stands for the other ones. Without
- * those that Deno 2.7 adds to what it could compress, and Deno 2.9 does not.
- */
-function sortFields(lines: string[]): string[] {
-  if (!lines[0]?.startsWith("HTTP/")) return lines;
-  const end = lines.includes("") ? lines.indexOf("") : lines.length;
-  const written = lines.slice(1, end);
-  const fields = written
-    .map((field) => field.replace(/^(vary: )Accept-Encoding(, )?/, "$1"))
-    .filter((field) => field !== "vary: " && field !== ANYTHING)
-    .sort();
-  const sorted = written.includes(ANYTHING)
-    ? [...fields.flatMap((field) => [ANYTHING, field]), ANYTHING]
-    : fields;
-  return [lines[0], ...sorted, ...lines.slice(end)];
-}
-
-/** Returns the lines that differ from the written ones, if any do. */
-export function compare(
-  answer: string[],
-  shown: string[],
-): string | undefined {
-  const written = sortFields(answer);
-  const patterns = written.map((line) =>
-    line === ANYTHING ? "(?:[^\n]*\n)*?" : `${toPattern(line)}\n`
+  const steps = block.matchAll(
+    /^(pc|board)\$ (.*\n(?:> .*\n)*)((?:(?!(?:pc|board)\$ ).*\n)*)/gm,
   );
-  const text = shown.map((line) => `${line}\n`).join("");
-  if (RegExp(`^${patterns.join("")}$`).test(text)) return;
-  // Without the lines at the start and at the end that are as they are written
-  const isAlike = (one?: string, other?: string) =>
-    one !== undefined && other !== undefined && one !== ANYTHING &&
-    RegExp(`^${toPattern(one)}$`).test(other);
-  let start = 0;
-  while (isAlike(written[start], shown[start])) start++;
-  let end = 0;
-  while (
-    end < Math.min(written.length, shown.length) - start &&
-    isAlike(written.at(-1 - end), shown.at(-1 - end))
-  ) end++;
-  return [
-    ...shown.slice(0, start).map((line) => `  ${line}`),
-    ...written.slice(start, written.length - end).map((line) => `- ${line}`),
-    ...shown.slice(start, shown.length - end).map((line) => `+ ${line}`),
-    ...shown.slice(shown.length - end).map((line) => `  ${line}`),
-  ].join("\n");
+  return Array.from(steps, ([, prompt, command, answer]) => ({
+    prompt: prompt as Prompt,
+    command: command!.trimEnd().replaceAll("\n> ", "\n"),
+    answer: answer!,
+  }));
 }
 
-/** Returns the pattern of what a written line stands for. */
-function toPattern(line: string): string {
-  const names = Object.keys(MASKS).map(RegExp.escape).join("|");
-  return line.split(RegExp(`(${names})`)).map((part) =>
-    MASKS[part] ?? RegExp.escape(part)
-  ).join("");
+/** Returns the pattern of an answer, in which `...` stands for any text, or any lines. */
+function toPattern(answer: string): RegExp {
+  const lines = answer.match(/.*\n/g) ?? [];
+  const patterns = lines.map((line) =>
+    line === "...\n"
+      ? "(?:[^\n]*\n)*?"
+      : line.split("...").map(RegExp.escape).join("[^\n]*")
+  );
+  return RegExp(`^${patterns.join("")}$`);
 }

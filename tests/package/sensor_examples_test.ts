@@ -1,5 +1,3 @@
-// deno-lint-ignore-file camelcase -- the keys are names of files
-
 // The examples of the settings file, run as the sensor's unit runs them: files like the
 // kernel's, and programs that stand in for others, in; lines out.
 
