@@ -14,6 +14,7 @@ const TOO_MANY =
 export class LastReadings {
   readonly #lines: SensorLines;
   readonly #warn: Warn;
+  readonly #maxAgeSeconds: number;
   readonly #start: number; // by the monotonic clock
   #lastArrival: number | undefined; // by the monotonic clock
   #hasInvalidLines = false;
@@ -30,6 +31,7 @@ export class LastReadings {
   ) {
     this.#lines = new SensorLines(config.keys !== undefined);
     this.#warn = limitWarnings(logger, monotonicTime);
+    this.#maxAgeSeconds = config.maxAgeSeconds ?? DEFAULT_MAX_AGE_SECONDS;
     this.#start = monotonicTime();
   }
 
@@ -80,10 +82,6 @@ export class LastReadings {
     }
   }
 
-  get #maxAgeSeconds(): number {
-    return this.config.maxAgeSeconds ?? DEFAULT_MAX_AGE_SECONDS;
-  }
-
   /** Logs sensors that are no longer served: once a minute, all since the last time. */
   #logSilence(names: string[]): void {
     this.#silentCount += names.length;
@@ -98,20 +96,22 @@ export class LastReadings {
 
   /** Returns why there is no reading. */
   #explain(now: number): string {
-    const end = this.#end && `, and the input has ${this.#end}`;
+    const end = this.#end ? `, and the input has ${this.#end}` : "";
     if (this.#lastArrival !== undefined) {
       const seconds = Math.ceil((now - this.#lastArrival) / 100) / 10;
-      const limit = `the limit is ${this.#maxAgeSeconds} s (--max-age)`;
-      return `The last reading is ${seconds} s old: ${limit}${end ?? ""}`;
+      return `The last reading is ${seconds} s old: the limit is ${this.#maxAgeSeconds} s (--max-age)${end}`;
+    }
+    if (end) {
+      const sent = this.#hasInvalidLines ? "only invalid lines" : "no reading";
+      return `The sensor has sent ${sent}${end}`;
     }
     if (this.#hasInvalidLines) {
-      const soFar = " so far; the log shows one";
-      return `The sensor has sent only invalid lines${end ?? soFar}`;
+      return "The sensor has sent only invalid lines so far; the log shows one";
     }
-    const hint = this.config.journal
-      ? "its messages in the journal may say why"
-      : "in a pipe, it may hold its lines back"; // most programs print some KB at once
-    return `The sensor has sent no reading${end ?? ` so far; ${hint}`}`;
+    return this.config.journal
+      ? "The sensor has sent no reading so far; its messages in the journal may say why"
+      // Most programs print some KB at once, unless they print to a terminal
+      : "The sensor has sent no reading so far; in a pipe, it may hold its lines back";
   }
 
   /** Logs a problem when it begins, and when it is over. */
