@@ -196,13 +196,21 @@ for (const [what, args, message] of REFUSED) {
   });
 }
 
-Deno.test("a build explains that it needs a clone", async () => {
-  using project = await Folder.ofProject();
-  const options = { cwd: project.path };
-  const { code, stderr } = await output(".tools/build", ["package"], options);
-  assertEquals(code, 1);
-  assertMatch(stderr, /^This folder is no clone of the repository, .*\n$/);
-});
+Deno.test(
+  skipIf(missing("git"), "a build fails without a clone that git can read"),
+  async () => {
+    using project = await Folder.ofProject();
+    const build = () =>
+      output(".tools/build", ["executable"], { cwd: project.path });
+    const without = await build();
+    assertEquals(without.code, 1);
+    assertMatch(without.stderr, /^This folder is no clone of the repository/);
+    await Deno.mkdir(`${project.path}/.git`);
+    const damaged = await build();
+    assertEquals([damaged.code, damaged.stdout], [128, ""]);
+    assertMatch(damaged.stderr, /not a git repository/);
+  },
+);
 
 Deno.test(
   skipIf(missing("git"), "a package explains that it needs dpkg-deb"),
