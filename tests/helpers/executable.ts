@@ -12,9 +12,6 @@ import {
 
 const COMPILER = Deno.env.get("DENO_COMPILER") || Deno.execPath();
 
-/** The oldest Deno that is supported. */
-export const OLDEST_DENO = (await Deno.readTextFile(".dvmrc")).trim();
-
 /** How long what computes may take, in ms: a build, lintian or a program in an emulator. */
 export const COMPUTE_LIMIT_MS = 600_000;
 

@@ -34,21 +34,7 @@ export class Folder implements Disposable {
     return stdout.trim();
   }
 
-  /** Creates a Deno cache with links to the entries of the user's cache. */
-  static async ofCache(): Promise<Folder> {
-    const { stdout } = await output(Deno.execPath(), ["info", "--json"]);
-    const folder = await Folder.create();
-    const link = 'ln -s "$0"/* "$1"';
-    await output("sh", ["-c", link, JSON.parse(stdout).denoDir, folder.path]);
-    return folder;
-  }
-
   private constructor(readonly path: string) {}
-
-  /** Returns the names of its entries. */
-  names(): string[] {
-    return [...Deno.readDirSync(this.path)].map(({ name }) => name);
-  }
 
   remove(): void {
     Deno.removeSync(this.path, { recursive: true });
@@ -57,18 +43,4 @@ export class Folder implements Disposable {
   [Symbol.dispose](): void {
     this.remove();
   }
-}
-
-/** Returns the files in a folder, and in the folders in it, whose names end with a text. */
-export async function listFiles(
-  folder: string,
-  end: string,
-): Promise<string[]> {
-  const files: string[] = [];
-  for await (const { name, isDirectory } of Deno.readDir(folder)) {
-    const path = `${folder}/${name}`;
-    if (isDirectory) files.push(...await listFiles(path, end));
-    else if (name.endsWith(end)) files.push(path);
-  }
-  return files.sort();
 }

@@ -1,6 +1,6 @@
 // Sends requests over raw sockets, to do what no HTTP client would.
 
-import { DEADLINE_MS, tail, waitFor, within } from "./wait.ts";
+import { DEADLINE_MS, tail, within } from "./wait.ts";
 
 export const HALF_HEADER = "GET /datasensor HTTP/1.1\r\nHost: board\r\n";
 
@@ -13,12 +13,6 @@ export const LAST_GET = `${HALF_HEADER}Connection: close\r\n\r\n`;
 /** A POST that is answered although its body is unfinished. */
 export const HALF_BODY = "POST /datasensor HTTP/1.1\r\nHost: board\r\n" +
   "Content-Length: 9\r\n\r\n{";
-
-/** What Deno.serve tells a handler about a client. */
-export const CLIENT = {
-  remoteAddr: { transport: "tcp", hostname: "192.0.2.7", port: 5001 },
-  completed: Promise.resolve(),
-} as const;
 
 /** Fetches with a time-out. */
 export function get(
@@ -98,11 +92,4 @@ export async function getMany(
     const responses = await exchange(port, requests.join(""), isLast);
     if (!isLast(responses)) throw new Error("Not every request is answered");
   }
-}
-
-/** Waits until nobody accepts connections at a port. */
-export async function waitUntilClosed(port: number): Promise<void> {
-  const connect = () => exchange(port, "", () => true);
-  const isClosed = () => connect().then(() => false, () => true);
-  await waitFor(`port ${port} to refuse connections`, isClosed);
 }

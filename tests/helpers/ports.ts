@@ -1,7 +1,5 @@
 // Ports of this machine that no other test, program or connection takes.
 
-import "./suppressed_error.ts";
-
 /**
  * Ports that no system gives out: Linux begins at 32768 by default, macOS and Windows
  * at 49152.

@@ -12,26 +12,23 @@ import {
 /** How long a command may take, in case one that should exit keeps running. */
 const COMMAND_DEADLINE_MS = 120_000;
 
+/** The environment of this test. */
+const ENVIRONMENT = Deno.env.toObject();
+
+/** The user's proxies, which only programs that download something get. */
+export const PROXIES: Record<string, string> = {};
+for (const name of Object.keys(ENVIRONMENT)) {
+  if (!/^(all|ftp|https?|no|wss?)_proxy$/i.test(name)) continue;
+  PROXIES[name] = ENVIRONMENT[name]!;
+  delete ENVIRONMENT[name];
+}
+delete ENVIRONMENT.FORCE_COLOR; // tests read what is printed
+
 /** How a command ended, and what it printed. */
 export interface Output extends Pick<Deno.CommandStatus, "code" | "signal"> {
   readonly stdout: string;
   readonly stderr: string;
 }
-
-/** A variable that names a proxy, or what needs none. */
-const PROXY_VARIABLE = /^(all|ftp|https?|no|wss?)_proxy$/i;
-
-const ENVIRONMENT = Object.entries(Deno.env.toObject());
-
-/** The user's proxies, which only programs that download something get. */
-export const PROXIES = Object.fromEntries(
-  ENVIRONMENT.filter(([name]) => PROXY_VARIABLE.test(name)),
-);
-
-/** The rest of the environment, which all programs get. */
-const INHERITED = Object.fromEntries(
-  ENVIRONMENT.filter(([name]) => !PROXY_VARIABLE.test(name)),
-);
 
 export interface ProcessOptions {
   cwd?: string;
@@ -66,8 +63,6 @@ export class Process implements AsyncDisposable, Participant {
   readonly #child: Deno.ChildProcess;
   readonly #killGroup: boolean;
   readonly #input: WritableStreamDefaultWriter<Uint8Array> | undefined;
-  /** Resolves when it has ended, even if some of its output is unread. */
-  readonly #ended: Promise<Deno.CommandStatus>;
   /** Resolves when it has ended and all its output is read. */
   readonly #closed: Promise<Deno.CommandStatus>;
   readonly #owned = new DisposableStack();
@@ -78,8 +73,8 @@ export class Process implements AsyncDisposable, Participant {
   constructor(command: string, args: string[], options: ProcessOptions = {}) {
     const { cwd, env, killGroup = false, hasInput = false, owned } = options;
     for (const it of owned ?? []) this.#owned.use(it);
-    const [name] = command.split("/").slice(-1);
-    this.#name = [name, ...args].join(" ").replace(/\s+/g, " ");
+    const name = [command.replace(/.*\//, ""), ...args].join(" ");
+    this.#name = `"${name.replace(/\s+/g, " ").slice(0, 100)}"`;
     this.#killGroup = killGroup;
     try {
       this.#child = new Deno.Command(command, {
@@ -87,7 +82,7 @@ export class Process implements AsyncDisposable, Participant {
         cwd,
         clearEnv: true,
         // Tests read what it prints: in English, without colors
-        env: { ...INHERITED, LC_ALL: "C.UTF-8", NO_COLOR: "1", ...env },
+        env: { ...ENVIRONMENT, LC_ALL: "C.UTF-8", NO_COLOR: "1", ...env },
         detached: killGroup, // starts a process group
         stdin: hasInput ? "piped" : "null",
         stdout: "piped",
@@ -99,9 +94,8 @@ export class Process implements AsyncDisposable, Participant {
     }
     this.#input = hasInput ? this.#child.stdin.getWriter() : undefined;
     this.pid = this.#child.pid;
-    this.#ended = this.#child.status;
     const readAll = [this.#read("stdout"), this.#read("stderr")];
-    this.#closed = Promise.all(readAll).then(() => this.#ended);
+    this.#closed = Promise.all(readAll).then(() => this.#child.status);
     this.#closed.then((status) => this.#closedStatus = status);
     participants.add(this);
   }
@@ -140,26 +134,15 @@ export class Process implements AsyncDisposable, Participant {
 
   get failure(): string | undefined {
     if (!this.#closedStatus || this.#isEndExpected) return undefined;
-    return `"${this.#shortName}" has ended with ${this.#closedStatus.code}`;
-  }
-
-  get #shortName(): string {
-    const name = this.#name;
-    return name.length > 100
-      ? `${name.slice(0, 60)} … ${name.slice(-40)}`
-      : name;
+    return `${this.#name} has ended with ${this.#closedStatus.code}`;
   }
 
   describe(): string {
-    const state = this.#closedStatus
-      ? `ended with ${this.#closedStatus.code}`
-      : "runs";
-    const streams = (["stdout", "stderr"] as const).map((stream) =>
-      this[stream] &&
-      `\n${stream}: ${tail(this[stream])}`
-    );
-    const printed = streams.join("") || " and has printed nothing";
-    return `"${this.#shortName}" ${state}${printed}`;
+    const code = this.#closedStatus?.code;
+    const state = code === undefined ? "runs" : `ended with ${code}`;
+    return `${this.#name} ${state}
+stdout: ${tail(this.stdout)}
+stderr: ${tail(this.stderr)}`;
   }
 
   /** Waits until its output matches a pattern, and returns the match. */
@@ -168,10 +151,8 @@ export class Process implements AsyncDisposable, Participant {
     limit = DEADLINE_MS,
   ): Promise<RegExpMatchArray> {
     const find = () => this.stdout.match(pattern) ?? this.stderr.match(pattern);
-    const what = `${pattern} in the output of "${this.#shortName}"`;
-    return (await waitFor(what, () => find() ?? undefined, Boolean, {
-      limit,
-    }))!;
+    const what = `${pattern} in the output of ${this.#name}`;
+    return (await waitFor(what, find, Boolean, { limit }))!;
   }
 
   kill(signal: Deno.Signal): void {
@@ -182,11 +163,11 @@ export class Process implements AsyncDisposable, Participant {
   /** Waits until it ends, up to a limit in ms, and reads all its output. */
   async waitForEnd(limit = DEADLINE_MS): Promise<Deno.CommandStatus> {
     this.#isEndExpected = true;
-    const name = this.#shortName;
-    await within(this.#ended, () => `the end of "${name}"`, limit);
+    await within(this.#child.status, () => `the end of ${this.#name}`, limit);
     this.resumeReading();
-    const closed = () => `the end of the output of "${name}", which has ended`;
-    return await within(this.#closed, closed);
+    const rest = () =>
+      `the end of the output of ${this.#name}, which has ended`;
+    return await within(this.#closed, rest);
   }
 
   /** Sends a signal, and waits until it ends. */

@@ -2,8 +2,8 @@
 // Sentences are free.
 
 import { assertEquals } from "@std/assert";
+import { glob } from "node:fs/promises";
 import { listBrokenLinks } from "../helpers/guide.ts";
-import { listFiles } from "../helpers/files.ts";
 
 const DOCUMENTS = [
   "README.md",
@@ -12,14 +12,15 @@ const DOCUMENTS = [
 ];
 
 Deno.test("every link of a page leads to a file or a section", async () => {
-  const pages = [...DOCUMENTS, ...await listFiles(".github", ".md")];
+  const pages = [...DOCUMENTS, ...await Array.fromAsync(glob(".github/*.md"))];
   const broken = await Promise.all(pages.map(listBrokenLinks));
   assertEquals(broken.flat(), []);
 });
 
 /** What is typed in the sessions, and their settings. */
-const SESSIONS = await Promise.all(
-  (await listFiles("tests/board", ".md")).map((it) => Deno.readTextFile(it)),
+const SESSIONS = await Array.fromAsync(
+  glob("tests/board/*.md"),
+  (file) => Deno.readTextFile(file),
 );
 
 /** Who else runs a block that contains a text, or why nobody can. */

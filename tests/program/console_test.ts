@@ -3,7 +3,7 @@
 
 import { assertEquals } from "@std/assert";
 import { CAPACITY_BYTES } from "../../src/log/line_writer.ts";
-import { cancel, Http2Connection, request } from "../helpers/http2.ts";
+import { cancel, Http2Connection, request } from "./http2.ts";
 import { getMany, receive } from "../helpers/network.ts";
 import { ReservedPort } from "../helpers/ports.ts";
 import { missingProc } from "../helpers/resources.ts";

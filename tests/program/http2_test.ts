@@ -7,12 +7,12 @@ import {
   Http2Connection,
   NO_WINDOW,
   request,
-} from "../helpers/http2.ts";
+} from "./http2.ts";
 import { output } from "../helpers/process.ts";
 import { missingProc, residentMemory } from "../helpers/resources.ts";
 import { Program } from "../helpers/program.ts";
 import { missing, skipIf } from "../helpers/skip.ts";
-import { WITH_OPEN_FILES } from "../helpers/open_files.ts";
+import { WITH_OPEN_FILES } from "./open_files.ts";
 import { delay } from "../helpers/wait.ts";
 
 const OMIT = undefined;

@@ -9,7 +9,7 @@ import {
   open,
   receive,
 } from "../helpers/network.ts";
-import { OPEN_FILES, WITH_OPEN_FILES } from "../helpers/open_files.ts";
+import { OPEN_FILES, WITH_OPEN_FILES } from "./open_files.ts";
 import { Program } from "../helpers/program.ts";
 import { delay } from "../helpers/wait.ts";
 

@@ -5,12 +5,12 @@ import { assertEquals } from "@std/assert";
 import { parseAccessLine } from "../helpers/access_line.ts";
 import { Folder } from "../helpers/files.ts";
 import {
+  exchange,
   GET,
   getMany,
   HALF_BODY,
   HALF_HEADER,
   open,
-  waitUntilClosed,
 } from "../helpers/network.ts";
 import { ReservedPort } from "../helpers/ports.ts";
 import { Process } from "../helpers/process.ts";
@@ -32,6 +32,13 @@ async function fillConsole(program: Program): Promise<number> {
   const count = 1000; // of 1 KB: more than a pipe holds, less than the buffer
   await getMany(program.port, count, () => `/?${"x".repeat(900)}`);
   return count;
+}
+
+/** Waits until nobody accepts connections at a port. */
+async function waitUntilClosed(port: number): Promise<void> {
+  const connect = () => exchange(port, "", () => true);
+  const isClosed = () => connect().then(() => false, () => true);
+  await waitFor(`port ${port} to refuse connections`, isClosed);
 }
 
 Deno.test("the program waits for its log, but not for clients without a whole header, when it stops", async () => {

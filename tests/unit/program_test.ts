@@ -6,10 +6,15 @@ import { type DEPENDENCIES, runProgram } from "../../src/program.ts";
 import { ListenError } from "../../src/server/listener.ts";
 import { MemoryError } from "../../src/server/memory.ts";
 import { parseAccessLine } from "../helpers/access_line.ts";
-import { CLIENT } from "../helpers/network.ts";
 import { delay, waitFor, within } from "../helpers/wait.ts";
 
 type ServerArguments = ConstructorParameters<typeof DEPENDENCIES.Server>;
+
+/** What Deno.serve tells a handler about a client. */
+const CLIENT = {
+  remoteAddr: { transport: "tcp", hostname: "192.0.2.7", port: 5001 },
+  completed: Promise.resolve(),
+} as const;
 
 /** What a server does until it is stopped. */
 type Serve = (

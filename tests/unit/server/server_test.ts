@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { DEFAULTS } from "../../../src/config.ts";
 import { Server } from "../../../src/server/server.ts";
-import { EMFILE, FakeSystem } from "../../helpers/fake_system.ts";
+import { EMFILE, FakeSystem } from "./fake_system.ts";
 import { createTestLogger } from "../../helpers/test_logger.ts";
 
 /** A server on a simulated system, with its log. */
