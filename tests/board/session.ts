@@ -26,7 +26,8 @@ const LOOKS =
 const ONCE = /# once$/;
 
 /** Shows why a step has failed, unless that fails too. */
-const SHOW_JOURNAL = "journalctl -u 'datasensor*' -q --no-hostname -n 20";
+const SHOW_JOURNAL =
+  `journalctl -u 'datasensor*' -q --no-hostname | grep -v ' HTTP/1.1" ' | tail -n 20`;
 
 /**
  * Registers a page as a test for each release of Debian, whose steps are its sections.

@@ -39,6 +39,10 @@ const RUN: [text: string, how: string][] = [
   ["nginx", "tests/readers/nginx_test.ts"],
   ["sudo nano", "needs a person; sessions write the file"],
   ["IPAddressDeny", "needs BPF; last seen on emulated ARM boards"],
+  ["mosquitto_sub", "tests/package/sensor_examples_test.ts"],
+  ["--key", "tests/package/sensor_examples_test.ts"],
+  ["deno task package", "a session installs what it makes"],
+  ["deno task compile", "a session starts what it makes"],
   ["git pull", "needs the server of the repository"],
 ];
 
