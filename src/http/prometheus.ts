@@ -1,5 +1,6 @@
 import { PROGRAM_VERSION } from "../config.ts";
 import type { Measurement } from "../sensor/reading.ts";
+import { memoizeLast } from "./memoize_last.ts";
 
 /** The media type of Prometheus's text format. */
 export const PROMETHEUS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -26,11 +27,14 @@ const DECIMAL = /^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?\s*$/i;
  * scrapers do, and all of them read it: weights do not count (RFC 9110, section 12.5.1).
  */
 export function isScrape({ headers }: Request): boolean {
-  const accept = headers.get("accept")?.slice(0, MAX_ACCEPT_CHARACTERS);
-  return accept?.split(",").some((range) =>
-    OPENMETRICS.test(range) || VERSIONED_TEXT.test(range)
-  ) ?? false;
+  return namesTextFormat(headers.get("accept") ?? "");
 }
+
+const namesTextFormat = memoizeLast((accept: string) =>
+  accept.slice(0, MAX_ACCEPT_CHARACTERS).split(",").some((range) =>
+    OPENMETRICS.test(range) || VERSIONED_TEXT.test(range)
+  )
+);
 
 /**
  * Formats a reading in Prometheus's text format: its numbers, when it arrived, or each
