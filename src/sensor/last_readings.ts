@@ -62,7 +62,7 @@ export class LastReadings {
     const oldest = now - this.#maxAgeSeconds * 1000;
     const removed = this.#lines.removeBefore(oldest);
     if (this.config.keys) this.#logSilence(removed);
-    const measurement = this.#lines.measure(this.wallTime() - now);
+    const measurement = this.#lines.toMeasurement(this.wallTime() - now);
     if (measurement) {
       this.#logProblem(undefined);
       return measurement;

@@ -39,7 +39,7 @@ export class SensorLines {
    *
    * @param clockOffset The system clock minus the monotonic clock, in ms.
    */
-  measure(clockOffset: number): Measurement | undefined {
+  toMeasurement(clockOffset: number): Measurement | undefined {
     const clockStep = Math.abs(clockOffset - this.#clockOffset);
     if (!this.#measurement || clockStep >= CLOCK_TOLERANCE_MS) {
       this.#clockOffset = clockOffset;

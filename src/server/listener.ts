@@ -101,7 +101,7 @@ function causeOf(error: Error & { code?: string }): Cause {
  *
  * @throws {ListenError} If the error may not be retried.
  */
-export async function keepTrying(
+export async function retryListening(
   open: () => Listener,
   mayRetry: (error: ListenError) => boolean,
   signal: AbortSignal,

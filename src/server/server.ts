@@ -4,10 +4,10 @@ import type { Application } from "../http/application.ts";
 import { limitWarnings, type Warn } from "../log/logger.ts";
 import {
   holdPort,
-  keepTrying,
   listen,
   type Listener,
   type ListenError,
+  retryListening,
 } from "./listener.ts";
 import { MemoryLimit } from "./memory.ts";
 import { RUNTIME } from "./runtime.ts";
@@ -62,7 +62,7 @@ export class Server {
       else await this.#closeForMemory(listener, stop);
       this.#warn(`Closed all connections to recover from "${ending.reason}"`);
       const open = () => this.#open(addr);
-      listener = await keepTrying(open, () => true, stop, logger, runtime);
+      listener = await retryListening(open, () => true, stop, logger, runtime);
       if (!listener) return;
     }
   }
@@ -76,7 +76,7 @@ export class Server {
     const open = () => this.#open(config);
     const mayRetry = ({ kind }: ListenError) =>
       config.journal && kind === "taken";
-    return keepTrying(open, mayRetry, stop, logger, runtime);
+    return retryListening(open, mayRetry, stop, logger, runtime);
   }
 
   #report(addr: Deno.NetAddr): void {
@@ -104,7 +104,7 @@ export class Server {
     await Promise.race([waitForResponses(server), timeout, excess]);
   }
 
-  /** Closes all connections after a failed accept, for which Deno has closed the port. */
+  /** Holds the port, which Deno has closed after a failed accept, and closes all connections. */
   async #closeAfterFailure({ server, closer }: Listener): Promise<void> {
     using _held = holdPort(server.addr, this.runtime);
     await this.runtime.delay(LAST_RESPONSE_MS);
@@ -112,7 +112,7 @@ export class Server {
     await this.runtime.delay(CLOSE_MS);
   }
 
-  /** Closes the port and all connections, and waits until their memory is free. */
+  /** Closes all connections with the port, and holds it until their memory is free. */
   async #closeForMemory(
     { server, closer }: Listener,
     stop: AbortSignal,
