@@ -19,7 +19,10 @@ export function skipIf(
   return { name: `${name} (to run it, ${reason})`, ignore: true };
 }
 
-/** Returns how to get one of some programs or files that this machine lacks. */
+/**
+ * Returns how to get one of some programs or files that this machine lacks. Deno hides the
+ * files in /proc, /sys and some in /dev from tests.
+ */
 export function missing(...names: string[]): string | undefined {
   const folders = Deno.env.get("PATH")?.split(":") ?? [];
   for (const name of names) {
