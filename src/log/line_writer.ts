@@ -1,6 +1,9 @@
 import { delay } from "../delay.ts";
 
-/** The size of each of two buffers. Untouched pages take no memory. */
+/**
+ * The size of each of two buffers. Untouched pages take no memory; as strings, these lines
+ * would fill most of V8's heap.
+ */
 export const CAPACITY_BYTES = 8 * 1024 * 1024;
 
 const BATCH_DELAY_MS = 100; // how long the first line of a batch waits for more
