@@ -163,31 +163,17 @@ function formatFlag({ names, value, help }: Flag): string {
   return flag.padEnd(HELP_COLUMN) + help.join(`\n${indent}`);
 }
 
-/** An argument and its value, which is either after `=` or the next argument. */
-interface Argument {
-  readonly arg: string;
-  readonly name: string;
-  /** The flag of that name, if there is one. */
-  readonly flag?: Flag;
-  readonly value?: string;
-}
-
-/** Tells flags and values apart: a value may look like a flag. */
-function readArguments(args: readonly string[]): Argument[] {
-  const result: Argument[] = [];
-  for (let index = 0; index < args.length; index++) {
-    const arg = args[index]!;
+/** Tells flags and values apart: a value, after `=` or the flag, may look like a flag. */
+function* readArguments(args: readonly string[]) {
+  const rest = args.values();
+  for (const arg of rest) {
     if (arg === "--") continue; // npm users type it before flags
     const [, name = arg, inline] = arg.match(/^(.+?)=(.*)$/s) ?? [];
     const flag = FLAGS.find(({ names }) => names.includes(name));
-    let value = inline;
-    if (flag?.value && value === undefined) {
-      index++;
-      value = args[index];
-    }
-    result.push({ arg, name, flag, value });
+    const takesNext = flag?.value && inline === undefined;
+    const value: string | undefined = takesNext ? rest.next().value : inline;
+    yield { arg, name, flag, value };
   }
-  return result;
 }
 
 /**
@@ -195,7 +181,7 @@ function readArguments(args: readonly string[]): Argument[] {
  * `node:util` would load Node's compatibility layer, as setTimeout would: see delay.ts.
  */
 export function parseCommand(args: readonly string[]): Command {
-  const given = readArguments(args);
+  const given = [...readArguments(args)];
   const journal = given.some(({ arg }) => arg === "--journal");
   const invalid = (message: string): Command => ({
     kind: "invalid",
