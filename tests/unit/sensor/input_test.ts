@@ -148,6 +148,12 @@ Deno.test("followInput() keeps the sensors apart that its parser names", async (
   );
 });
 
+Deno.test("followInput() takes no line that it drops for its length or a pause for a piece of a text", async () => {
+  const input = new TestInput({ json: true });
+  await input.send(`${LONGEST}{\n1\n`, "2", 1000, "{\n3\n");
+  input.assert("3", TOO_LONG, PAUSED);
+});
+
 Deno.test("followInput() escapes what it logs of a line", async () => {
   const input = new TestInput({ json: true });
   await input.send("\ufeff\x1b\x9b31m\x7f°".padEnd(80, "x") + "y\n");
