@@ -6,16 +6,10 @@ import { waitFor } from "../helpers/wait.ts";
 import { Board, missingBoard, type Prompt, RELEASES } from "./board.ts";
 
 /** A command that is typed, and the answer that is written below it. */
-export interface Step {
+interface Step {
   readonly prompt: Prompt;
   readonly command: string;
   readonly answer: string;
-}
-
-/** A section of a page. */
-export interface Check {
-  readonly name: string;
-  readonly steps: Step[];
 }
 
 /** Commands that only look, which are repeated until the written answer comes. */
@@ -40,7 +34,7 @@ export function follow(subject: string): void {
     const name = `${subject} on ${release}`;
     Deno.test(skipIf(missingBoard(), name), async (test) => {
       await using board = await Board.boot(release);
-      for (const { name, steps } of parseChecks(page)) {
+      for (const { name, steps } of parseSections(page)) {
         const isRight = await test.step(name, async () => {
           for (const step of steps) await take(board, step);
         });
@@ -71,8 +65,8 @@ async function take(board: Board, step: Step): Promise<void> {
   }
 }
 
-/** Returns the sections of a page that have steps. */
-export function parseChecks(page: string): Check[] {
+/** Returns the sections of a page. */
+function parseSections(page: string): { name: string; steps: Step[] }[] {
   return page.split(/^## /m).slice(1).map((section) => {
     const [name] = section.split("\n") as [string];
     const blocks = section.matchAll(/^```console\n(.*?)^```$/gms);
