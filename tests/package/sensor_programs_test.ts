@@ -43,6 +43,8 @@ const TWO_BME280: Files = {
   }),
 };
 
+const MEMORY = "58 01 4b 46 7f ff 0c 10 4c";
+
 /** A second sensor beside one that cannot be used. */
 const SECOND = ds18b20("28-2");
 
@@ -60,6 +62,7 @@ const ROWS: Row[] = [
   ["none", "ds18b20", { "/sys/bus/w1/devices/w1_bus": "" }, undefined, /^No DS18B20 could be read in /m],
   ["an empty file, as after a failed conversion", "ds18b20", { "/sys/bus/w1/devices/28-1/w1_slave": "", ...SECOND }, BAD],
   ["an unreadable file", "ds18b20", { "/sys/bus/w1/devices/28-1/w1_slave": UNREADABLE, ...SECOND }, BAD, /Input\/output error/],
+  ["no temperature", "ds18b20", { "/sys/bus/w1/devices/28-1/w1_slave": `${MEMORY} : crc=4c YES\n${MEMORY}\n`, ...SECOND }, BAD],
   ["a wrong checksum", "ds18b20", { ...ds18b20("28-1", { crc: "NO" }), ...SECOND }, BAD],
   ["85 °C after power-on", "ds18b20", { ...ds18b20("28-1", { memory: "50 05 4b 46 7f ff 0c 10 1c", t: 85000 }), ...SECOND }, BAD],
   ["127.94 °C for lack of power", "ds18b20", { ...ds18b20("28-1", { memory: "ff 07 4b 46 7f ff 0c 10 1c", t: 127937 }), ...SECOND }, BAD],
@@ -70,6 +73,7 @@ const ROWS: Row[] = [
   ["a BME280", "iio bme280", { ...iio(0, "other", DHT22), ...iio(1, "bme280", BME280) }, '{"humidity": 40.216, "pressure_hPa": 1013.25, "temperature_C": 21.56}'],
   ["some channels", "iio bme280 pressure humidityrelative", iio(0, "bme280", { ...BME280, in_temp_input: "" }), '{"pressure_hPa": 1013.25, "humidity": 40.216}'],
   ["a DHT22", "iio dht11", iio(0, "dht11@4", DHT22), '{"humidity": 81, "temperature_C": -3.5}'],
+  ["a channel with two files", "iio tsl2563", iio(0, "tsl2563", { in_illuminance_input: "100\n", in_illuminance_raw: "7\n" }), '{"light_lux": 100}'],
   ["a scale", "iio bh1750", iio(0, "bh1750", { in_illuminance_raw: "120\n", in_illuminance_scale: "0.833333\n" }), '{"light_lux": 100}'],
   ["a scale and an offset", "iio hdc100x", iio(0, "hdc100x", { in_temp_raw: "25800\n", in_temp_scale: "2.517700195\n", in_temp_offset: "-15887.515151\n" }), '{"temperature_C": 24.9567}'],
   ["two named channels that share both", "iio mlx90614", iio(0, "mlx90614", MLX90614), '{"temperature_ambient_C": 24.85, "temperature_object_C": 20.85}'],

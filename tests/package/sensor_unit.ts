@@ -108,9 +108,12 @@ export class SensorUnit implements Disposable {
     command: string[],
     env: Record<string, string> = {},
   ): ConstructorParameters<typeof Process> {
-    const folders = [this.#root.path, PACKAGE];
-    const [first, ...args] = [...ON_BOARD, ...folders, ...command];
-    return [first!, args, { env: { ...env, ...ENV }, killGroup: true }];
+    const variables = Object.entries({ ...env, ...ENV })
+      .map(([name, value]) => `${name}=${value}`);
+    // What this machine sets, such as PYTHONUNBUFFERED, would hide what the unit does not
+    const run = ["env", "-i", ...variables, ...command];
+    const [first, ...args] = [...ON_BOARD, this.#root.path, PACKAGE, ...run];
+    return [first!, args, { killGroup: true }];
   }
 
   [Symbol.dispose](): void {
