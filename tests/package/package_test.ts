@@ -76,6 +76,16 @@ Deno.test(
 );
 
 Deno.test(
+  skipIf(reason, "the package says how much space it takes, in KiB"),
+  async () => {
+    const files = await run(`dpkg-deb -c ${NAME} |
+      awk '{ bytes += $3 } END { print bytes / 1024 }'`);
+    const said = Number(await run(`dpkg-deb -f ${NAME} Installed-Size`));
+    assertEquals(Math.round(said / Number(files) * 100), 100);
+  },
+);
+
+Deno.test(
   skipIf(
     reason ?? missing("readelf"),
     "the package depends on what the executable needs",
