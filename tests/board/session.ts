@@ -19,6 +19,9 @@ const LOOKS =
 /** What ends a command that looks, but is to be run once. */
 const ONCE = /# once$/;
 
+/** How long to look for the written answer, in ms: a sensor that fails waits for 15 s. */
+const LOOK_TIMEOUT_MS = 120_000;
+
 /** Shows why a step has failed, unless that fails too. */
 const SHOW_JOURNAL =
   `journalctl -u 'datasensor*' -q --no-hostname | grep -v ' HTTP/1.1" ' | tail -n 20`;
@@ -56,7 +59,8 @@ async function take(board: Board, step: Step): Promise<void> {
       const shown = await type();
       if (!pattern.test(shown)) throw new Error(`${what}\nInstead:\n${shown}`);
     } else {
-      await waitFor(what, type, (shown) => pattern.test(shown), { pause: 200 });
+      const pace = { limit: LOOK_TIMEOUT_MS, pause: 200 };
+      await waitFor(what, type, (shown) => pattern.test(shown), pace);
     }
   } catch (error) {
     const { message } = error as Error;
