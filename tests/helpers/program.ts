@@ -4,7 +4,7 @@ import { type AccessLine, parseAccessLine } from "./access_line.ts";
 import { exchange, LAST_GET } from "./network.ts";
 import { ReservedPort } from "./ports.ts";
 import { Process, type ProcessOptions } from "./process.ts";
-import { waitFor } from "./wait.ts";
+import { DEADLINE_MS, waitFor } from "./wait.ts";
 
 /** Returns the Deno flags that `deno task start` uses. */
 export function getDenoFlags(): string[] {
@@ -83,11 +83,15 @@ export class Program extends Process {
   }
 
   /** Waits until a GET over a new connection is answered with a body. */
-  async waitForAnswer(body = '"Sensor data"'): Promise<void> {
+  async waitForAnswer(
+    body = '"Sensor data"',
+    limit = DEADLINE_MS,
+  ): Promise<void> {
     await waitFor(
       `the answer ${body.slice(0, 100)}`,
       () => exchange(this.port, LAST_GET).catch(String), // refused
       (answer) => answer.endsWith(`\r\n\r\n${body}`),
+      { limit },
     );
   }
 
