@@ -96,15 +96,19 @@ async function makeImage(release: Release): Promise<string> {
   return path;
 }
 
+/** A package to install, such as one that is to be published. */
+const GIVEN = Deno.env.get("DATASENSOR_PACKAGE");
+
 /**
- * Makes a later package: its executable is the same one, which takes seconds, and its
- * settings differ. Adds the executable. All get the names of the guide, whatever this
- * machine's processor is.
+ * Makes a later version of a package: its executable is the same one, which takes seconds,
+ * and its settings differ. Adds the executable. All get the names of the guide, whatever
+ * this machine's processor is.
  */
 const MAKE_LATER = `
+mkdir -p "$0"
+cp -L "$1" "$0/package"
 cd "$0"
-cp -L datasensor_a*64.deb package
-rm datasensor_*
+rm -f datasensor_*
 mv package datasensor_arm64.deb
 dpkg-deb -R datasensor_arm64.deb later
 cp later/usr/bin/datasensor datasensor-aarch64
@@ -113,21 +117,30 @@ echo '# A new comment' >>later/etc/default/datasensor
 dpkg-deb -Zgzip -z1 --root-owner-group --build later datasensor_99.0.0_arm64.deb
 rm -r later`;
 
-/** Prints what the packages are made of, which is all but the tests. */
-const LIST_SOURCES = `git ls-tree HEAD | grep -v 'tests$'
+/** Prints what a package is made of, which is all but the tests, or the given one's sum. */
+const LIST_SOURCES = `if [ "$0" ]; then exec sha256sum "$0"; fi
+git ls-tree HEAD | grep -v 'tests$'
 git diff HEAD -- . ':!tests'`;
 
 /** Returns the path of a folder with both packages, which are made if they are missing. */
 async function makePackages(): Promise<string> {
   const path = `${Deno.cwd()}/dist/board`;
-  const sources = await run(["sh", "-c", LIST_SOURCES]);
+  const sources = await run(["sh", "-ec", LIST_SOURCES, GIVEN ?? ""]);
   await keep(path, MAKE_LATER + sources, async () => {
-    const processor = Deno.build.arch as "aarch64" | "x86_64";
-    const { code, stderr } = await make("package", processor, path);
-    if (code !== 0) throw new Error(stderr);
-    await run(["sh", "-ec", MAKE_LATER, path]);
+    const made = GIVEN ?? await makePackage(path);
+    await run(["sh", "-ec", MAKE_LATER, path, made]);
   });
   return path;
+}
+
+/** Makes a package for this machine in a folder, and returns its path. */
+async function makePackage(folder: string): Promise<string> {
+  const processor = Deno.build.arch as "aarch64" | "x86_64";
+  const { code, stderr } = await make("package", processor, folder);
+  if (code !== 0) throw new Error(stderr);
+  return `${folder}/datasensor_${
+    processor === "aarch64" ? "arm" : "amd"
+  }64.deb`;
 }
 
 /**
