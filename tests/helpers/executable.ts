@@ -35,7 +35,9 @@ export function make(
 /**
  * Commits a project, and makes an executable or a package in its folder `dist`.
  *
- * @returns The reason if it fails.
+ * @returns What to do if Deno cannot download denort.
+ *
+ * @throws {Error} If it fails for another reason.
  */
 export async function makeFromCommit(
   what: "compile" | "package",
@@ -46,7 +48,7 @@ export async function makeFromCommit(
   const options = { cwd: project.path };
   const { code, stderr } = await make(what, processor, "dist", options);
   if (code === 0) return;
-  const reason = stderr.trim().split("\n").at(-1);
+  if (!stderr.includes("Setting up base binary")) throw new Error(stderr);
   const denort = `DENORT_${processor.toUpperCase()}`;
-  return `set ${denort} and DENO_COMPILER, as .ci/run does (${reason})`;
+  return `set ${denort} and DENO_COMPILER, as .ci/run does`;
 }

@@ -35,33 +35,41 @@ async function downloadLibraries(): Promise<string | undefined> {
 /** The largest memory page of a 64-bit ARM kernel. */
 const PAGE_BYTES = 64 * 1024;
 
+/** Compiles for a processor. Returns what to do if that fails. */
+const compile = (processor: "aarch64" | "x86_64") =>
+  makeFromCommit("compile", processor, project);
+
 const EXECUTABLES = [
-  { processor: arch, emulator: [], reason: noLinux },
-  { processor: "aarch64", emulator: EMULATOR, reason: noEmulator },
+  { processor: arch, emulator: [], unable: noLinux ?? await compile(arch) },
+  {
+    processor: "aarch64",
+    emulator: EMULATOR,
+    unable: noEmulator ?? await compile("aarch64"),
+  },
 ] as const;
 
-for (const { processor, emulator, reason } of EXECUTABLES) {
+for (const { processor, emulator, unable } of EXECUTABLES) {
   const how = emulator.length > 0 ? " in an emulator" : "";
   const name = `the executable for ${processor}${how}`;
   const file = `${project.path}/dist/datasensor-${processor}`;
 
   Deno.test(
     skipIf(
-      reason ?? await makeFromCommit("compile", processor, project),
+      unable,
       `${name} answers with the fixed text, a 503 or a reading, and stops`,
     ),
     () => assertServes([...emulator, file]),
   );
 
   Deno.test(
-    skipIf(reason, `${name} has no unnecessary permissions, writes no files`),
+    skipIf(unable, `${name} has no unnecessary permissions, writes no files`),
     () => assertConfined(processor, emulator),
   );
 }
 
 Deno.test(
   skipIf(
-    noEmulator ?? missing("readelf"),
+    EXECUTABLES[1].unable ?? missing("readelf"),
     "the executable for ARM runs with memory pages of 64 KiB",
   ),
   async () => {
