@@ -5,7 +5,7 @@ import { withAccessLog } from "./http/access_log.ts";
 import { withContext } from "./http/application.ts";
 import { createErrorHandler, withErrors } from "./http/errors.ts";
 import { createResource } from "./http/resource.ts";
-import { createResponses } from "./http/responses.ts";
+import { createResponsesTo } from "./http/responses.ts";
 import { createLogger, type LogStyle, withPriority } from "./log/logger.ts";
 import { parseCommand, VERSION } from "./process/command_line.ts";
 import { stopSignal, uncaughtErrorSignal } from "./process/signals.ts";
@@ -86,7 +86,7 @@ async function serve(
   const stop = AbortSignal.any([dependencies.stopSignal(), uncaught]);
 
   const sensor = createSensor(config, stdin, logger, stop);
-  const responsesTo = createResponses(config.cors);
+  const responsesTo = createResponsesTo(config.cors);
   const onError = createErrorHandler(responsesTo, logger);
   const resource = createResource(sensor, responsesTo);
   // What a request passes, outermost first. What fails outside of withErrors() is answered

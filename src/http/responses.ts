@@ -38,13 +38,13 @@ export interface Responses {
 export type ResponsesTo = (method: string) => Responses;
 
 /** Creates {@linkcode ResponsesTo}. With `cors`, pages of other origins may read them. */
-export function createResponses(cors: boolean): ResponsesTo {
-  const toHead = createResponsesTo(true, cors);
-  const toOthers = createResponsesTo(false, cors);
+export function createResponsesTo(cors: boolean): ResponsesTo {
+  const toHead = createResponses(true, cors);
+  const toOthers = createResponses(false, cors);
   return (method) => method === "HEAD" ? toHead : toOthers;
 }
 
-function createResponsesTo(isHead: boolean, cors: boolean): Responses {
+function createResponses(isHead: boolean, cors: boolean): Responses {
   const common = cors ? { ...COMMON, ...CORS } : COMMON;
 
   const create = (text: string, status: number, fields: Fields) => {

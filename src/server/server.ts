@@ -52,7 +52,8 @@ export class Server {
     const { addr } = listener.server; // port 0 or DENO_SERVE_ADDRESS changes it
     this.#report(addr);
     while (true) {
-      // Only closing the listener ends this, too, when its ending is known
+      // Resolves on too much memory or, so that it does not outlast the listener, once that
+      // is closed
       const excess = this.#memory.waitForExcess(listener.closer.signal);
       const ending = await waitForEnding(listener, stopped, excess);
       if (ending.kind === "stopped") {

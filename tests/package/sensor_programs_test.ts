@@ -55,7 +55,7 @@ const NO_AMBIENT =
 
 // deno-fmt-ignore -- a row each
 const ROWS: Row[] = [
-  ["each", "ds18b20", { ...ds18b20("28-1", { t: -3250 }), ...SECOND }, '{"28-1": -3.25, "28-2": 21.5}'],
+  ["each, and no other family", "ds18b20", { ...ds18b20("10-1"), ...ds18b20("28-1", { t: -3250 }), ...SECOND }, '{"28-1": -3.25, "28-2": 21.5}'],
   ["one", "ds18b20 28-2", { ...ds18b20("28-1"), ...SECOND }, "21.5"],
   ["one that is unplugged", "ds18b20 28-1", SECOND, undefined, /28-1\/w1_slave: No such file/],
   ["one of another family", "ds18b20 10-000802b8f9a1", ds18b20("10-000802b8f9a1", { t: 85000 }), undefined, /^ds18b20: "10-000802b8f9a1" is no DS18B20: their ids begin with 28-$/m],

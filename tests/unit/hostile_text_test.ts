@@ -6,7 +6,7 @@ import { withAccessLog } from "../../src/http/access_log.ts";
 import { formatMetrics, isScrape } from "../../src/http/prometheus.ts";
 import { requestTarget } from "../../src/http/request_target.ts";
 import { createResource } from "../../src/http/resource.ts";
-import { createResponses } from "../../src/http/responses.ts";
+import { createResponsesTo } from "../../src/http/responses.ts";
 import { followInput } from "../../src/sensor/input.ts";
 import { DEFAULTS } from "../../src/config.ts";
 import { LastReadings } from "../../src/sensor/last_readings.ts";
@@ -25,7 +25,7 @@ function long(part: string, end = "x", start = ""): string {
 }
 
 const logger = createTestLogger(() => {});
-const responses = createResponses(false);
+const responses = createResponsesTo(false);
 
 /** Serves a line to Prometheus, as a text and as JSON of one of several sensors. */
 async function readLine(line: string): Promise<void> {

@@ -4,7 +4,7 @@ import { assertEquals } from "@std/assert";
 import type { Handler } from "../../../src/http/handler.ts";
 import { formatMetrics } from "../../../src/http/prometheus.ts";
 import { createResource } from "../../../src/http/resource.ts";
-import { createResponses } from "../../../src/http/responses.ts";
+import { createResponsesTo } from "../../../src/http/responses.ts";
 import type {
   Measurement,
   Reading,
@@ -122,8 +122,8 @@ function withCors([status, body, fields]: Answer): Answer {
 for (const [methods, targets, answer] of REQUESTS) {
   for (const target of targets) {
     Deno.test(`createResource() answers ${methods} of "${target}" with ${answer[0]}`, async () => {
-      const handler = createResource(() => READING, createResponses(false));
-      const open = createResource(() => READING, createResponses(true));
+      const handler = createResource(() => READING, createResponsesTo(false));
+      const open = createResource(() => READING, createResponsesTo(true));
       for (const method of methods) {
         assertEquals(await send(handler, method, target), answer);
         assertEquals(await send(open, method, target), withCors(answer));
@@ -134,7 +134,7 @@ for (const [methods, targets, answer] of REQUESTS) {
 
 Deno.test("createResource() answers 503 while there is no reading", async () => {
   let current: ReturnType<Sensor> = READING;
-  const handler = createResource(() => current, createResponses(false));
+  const handler = createResource(() => current, createResponsesTo(false));
   const get = () => send(handler, "GET", "/datasensor");
   assertEquals(await get(), OK);
   current = { unavailable: "No reading yet" };
@@ -151,7 +151,7 @@ Deno.test("createResource() serves each reading with its time, a second early as
     json: "21",
     time: Date.UTC(2026, 10, 20, 0, 0, 0, 999),
   };
-  const handler = createResource(() => reading, createResponses(false));
+  const handler = createResource(() => reading, createResponsesTo(false));
   const get = () => send(handler, "GET", "/datasensor");
   const time = { "last-modified": "Thu, 19 Nov 2026 23:59:59 GMT" };
   const first: Answer = [200, "21", { ...JSON_TYPE, ...VARY, ...time }];
@@ -171,7 +171,7 @@ Deno.test("createResource() serves a reading as metrics to scrapers, and as JSON
   const modified = "Thu, 01 Jan 1970 00:00:00 GMT";
   const fields = { ...VARY, "last-modified": modified };
   for (const cors of [false, true]) {
-    const handler = createResource(() => MEASURED, createResponses(cors));
+    const handler = createResource(() => MEASURED, createResponsesTo(cors));
     const expect = (answer: Answer) => cors ? withCors(answer) : answer;
     const text = formatMetrics(MEASURED);
     const metrics = expect([200, text, { ...METRICS_TYPE, ...fields }]);
@@ -197,7 +197,7 @@ Deno.test("createResource() formats each reading once, although scrapers and oth
   };
   try {
     let reading = MEASURED;
-    const handler = createResource(() => reading, createResponses(false));
+    const handler = createResource(() => reading, createResponsesTo(false));
     for (const expected of [1, 2]) {
       for (const headers of [SCRAPE, {}, SCRAPE]) {
         await send(handler, "GET", "/datasensor", headers);
@@ -212,7 +212,7 @@ Deno.test("createResource() formats each reading once, although scrapers and oth
 
 Deno.test("createResource() answers a scraper with JSON if the text is fixed, and with 503 without a reading", async () => {
   let current: ReturnType<Sensor> = READING;
-  const handler = createResource(() => current, createResponses(false));
+  const handler = createResource(() => current, createResponsesTo(false));
   const scrape = () => send(handler, "GET", "/datasensor", SCRAPE);
   assertEquals(await scrape(), OK);
   current = { unavailable: "No reading yet" };
@@ -220,7 +220,7 @@ Deno.test("createResource() answers a scraper with JSON if the text is fixed, an
 });
 
 Deno.test("createResource() does not look at the headers of a request for a fixed text", () => {
-  const handler = createResource(() => READING, createResponses(false));
+  const handler = createResource(() => READING, createResponsesTo(false));
   const request = new Request("http://board");
   Object.defineProperty(request, "headers", {
     get() {
