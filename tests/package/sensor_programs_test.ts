@@ -72,6 +72,7 @@ const ROWS: Row[] = [
 
   ["a BME280", "iio bme280", { ...iio(0, "other", DHT22), ...iio(1, "bme280", BME280) }, '{"humidity": 40.216, "pressure_hPa": 1013.25, "temperature_C": 21.56}'],
   ["some channels", "iio bme280 pressure humidityrelative", iio(0, "bme280", { ...BME280, in_temp_input: "" }), '{"pressure_hPa": 1013.25, "humidity": 40.216}'],
+  ["a kind without a unit after another", "iio bme280 temp accel_x", iio(0, "bme280", BME280), undefined, /"accel_x" has no unit/],
   ["a DHT22", "iio dht11", iio(0, "dht11@4", DHT22), '{"humidity": 81, "temperature_C": -3.5}'],
   ["a channel with two files", "iio tsl2563", iio(0, "tsl2563", { in_illuminance_input: "100\n", in_illuminance_raw: "7\n" }), '{"light_lux": 100}'],
   ["a scale", "iio bh1750", iio(0, "bh1750", { in_illuminance_raw: "120\n", in_illuminance_scale: "0.833333\n" }), '{"light_lux": 100}'],
