@@ -29,7 +29,10 @@ const RUN: [text: string, how: string][] = [
   ['"Sensor data"\n', "tests/pages/readme_test.ts"],
   ["$ rm plugged-in", "tests/pages/readme_test.ts"],
   ["Usage: datasensor", "tests/pages/readme_test.ts"],
-  ["curl -fsS -m 5 http", "tests/readers/curl_test.ts"],
+  [
+    "curl -fsS -m 5 http://BOARD:5000/datasensor\n",
+    "tests/readers/curl_test.ts",
+  ],
   ["prometheus", "tests/readers/prometheus_test.ts"],
   ["job_name: datasensor", "tests/readers/prometheus_test.ts"],
   ["version=0.0.4", "tests/readers/prometheus_test.ts"],

@@ -11,7 +11,9 @@ Deno.test(
     "the page's curl command prints the reading, and fails without a current one",
   ),
   async () => {
-    const command = readersPage.block("curl -fsS -m 5 http");
+    const command = readersPage.block(
+      "curl -fsS -m 5 http://BOARD:5000/datasensor\n",
+    );
     await using machine = await Machine.start();
     {
       await using service = machine.startService("--stdin");
