@@ -1,5 +1,5 @@
 import type { Logger } from "@std/log/logger";
-import { type Config, DEFAULTS, PLACEHOLDER } from "./config.ts";
+import { type Config, PLACEHOLDER } from "./config.ts";
 import { delay } from "./delay.ts";
 import { withAccessLog } from "./http/access_log.ts";
 import { withContext } from "./http/application.ts";
@@ -45,7 +45,7 @@ export async function runProgram(
   const command = parseCommand(args);
   const { stdout, stderr } = dependencies;
   if (command.kind === "invalid") {
-    await printError(stderr, command.text, command);
+    await printError(stderr, command.text, command.journal);
     return 2;
   }
   if (command.kind === "print") {
@@ -62,7 +62,7 @@ export async function runProgram(
     await serve(config, dependencies);
     return 0;
   } catch (error) {
-    await printError(stderr, formatError(error, config), config);
+    await printError(stderr, formatError(error, config), config.journal);
     // After a 1, systemd starts the service again
     const isFinal = error instanceof ListenError && error.kind === "impossible";
     return config.journal && isFinal ? 2 : 1;
@@ -147,7 +147,7 @@ function formatError(error: unknown, { debug }: Config): string {
 async function printError(
   stream: Stream,
   text: string,
-  { journal }: Pick<Config, "journal"> = DEFAULTS,
+  journal = false,
 ): Promise<void> {
   const message = journal ? withPriority("ERROR", text) : text;
   const printed = print(stream, message);

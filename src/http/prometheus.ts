@@ -45,7 +45,8 @@ const namesTextFormat = memoizeLast((accept: string) =>
 export function formatMetrics(measurement: Measurement): string {
   const numbers: Samples = new Map();
   const times: Samples = new Map();
-  // Not by the JSON text of all sensors: an object puts names that are integers first
+  // The newest sensors come first, since MAX_NUMBERS leaves out the last ones. In an object
+  // of all, names that are integers would come first
   const sensors = measurement.sensors?.entries() ??
     [[undefined, measurement] as const];
   for (const [sensor, { json, time }] of sensors) {

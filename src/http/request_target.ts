@@ -27,10 +27,10 @@ export function requestTarget(request: Request): string | undefined {
 
   const [, urlHost = "", rest = ""] = URL_PARTS.exec(url) ?? [];
   const host = request.headers.get("host") ?? urlHost;
-  // A full URL begins with its own host, and Host does not count (section 3.2.2). With
-  // localhost it counts, since Deno puts that in place of an invalid Host (section 3.3)
-  const isFullUrl = !LOCALHOST.test(urlHost) && !beginsWithHost(url, host);
-  if (!AUTHORITY.test(isFullUrl ? urlHost : host)) return undefined;
+  // Host does not count if the target is a full URL, which begins with its own host (section
+  // 3.2.2), unless that is localhost: Deno puts it in place of an invalid Host (section 3.3)
+  const hostCounts = LOCALHOST.test(urlHost) || beginsWithHost(url, host);
+  if (!AUTHORITY.test(hostCounts ? host : urlHost)) return undefined;
   return rest.startsWith("/") ? rest : `/${rest}`; // CONNECT has no path
 }
 

@@ -70,6 +70,7 @@ export class LineWriter {
   async #drain(): Promise<void> {
     do {
       const length = this.#length;
+      // While the sink writes these lines, the next ones fill the other buffer
       [this.#filling, this.#draining] = [this.#draining, this.#filling];
       this.#length = 0;
       if (this.#dropped > 0) this.#add(this.formatDropped(this.#dropped));

@@ -170,7 +170,7 @@ function* readArguments(args: readonly string[]) {
     if (arg === "--") continue; // npm users type it before flags
     const [, name = arg, inline] = arg.match(/^(.+?)=(.*)$/s) ?? [];
     const flag = FLAGS.find(({ names }) => names.includes(name));
-    const takesNext = flag?.value && inline === undefined;
+    const takesNext = flag?.value && inline === undefined; // which the loop then skips
     const value: string | undefined = takesNext ? rest.next().value : inline;
     yield { arg, name, flag, value };
   }
@@ -196,7 +196,7 @@ export function parseCommand(args: readonly string[]): Command {
     if (!flag.value && value !== undefined) {
       return invalid(`${name} takes no value, not ${JSON.stringify(value)}`);
     }
-    const parsed = flag.parse(value ?? "", name);
+    const parsed = flag.parse(value ?? "", name); // a missing value is invalid, as "" is
     if (parsed === undefined) {
       const isMissing = value === undefined || value === "";
       const instead = isMissing ? "" : `, not ${JSON.stringify(value)}`;

@@ -68,8 +68,8 @@ export class LastReadings {
       return measurement;
     }
     const unavailable = this.#explain(now);
-    const isTooLong = (this.#lastArrival ?? this.#start) < oldest;
-    if (isTooLong) this.#logProblem(unavailable);
+    const silentSince = this.#lastArrival ?? this.#start;
+    if (silentSince < oldest) this.#logProblem(unavailable);
     return { unavailable };
   }
 

@@ -47,7 +47,8 @@ export function parseText(line: Uint8Array): ValidLine {
  * keys, each is an object, whose values of these keys are the name of its sensor.
  */
 export function createJsonParser(keys?: readonly string[]): LineParser {
-  let isWithinText = false; // after a line that was dropped: a piece such as 2 is no reading
+  // Whether the last line ended within a JSON text: a piece of it, such as 2, is no reading
+  let isWithinText = false;
   return (line) => {
     const parsed = isWithinText ? SEVERAL_LINES : parseJson(line, keys);
     isWithinText = endsWithinText(line);

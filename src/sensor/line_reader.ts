@@ -13,9 +13,9 @@ const TOO_LONG = {
 };
 const UNFINISHED = { problem: "Dropping lines without a line feed" };
 const PAUSED = { problem: "Dropping lines that pause before they end" };
-// A program prints a line at once. If the rest has not come a second later, it may have
-// died, and the program that follows it must not complete its line. A rest may hide the
-// first 0.1 s of a pause
+// A program prints a line at once. After a second without its end, the program may have
+// died, and the one that follows it must not complete the line. Of this second, the reader
+// may miss 0.1 s, while it rests
 const MAX_PAUSE_MS = 900;
 const WORK_MS = 2; // how long lines are processed before a rest
 const REST_MS = 5; // this rest, and the shortest after a read
@@ -65,7 +65,7 @@ type Drop = (lineOrStart: Uint8Array, why: InvalidLine) => void;
 class LineBuffer {
   readonly #bytes = new Uint8Array(MAX_LINE_BYTES + 2); // a line with its CRLF
   #length = 0; // of the incomplete line, which is at the start
-  #isRestDropped = false; // whether the start of the incomplete line has been dropped
+  #hasDroppedStart = false; // whether the start of the incomplete line has been dropped
 
   constructor(private readonly drop: Drop) {}
 
@@ -79,9 +79,9 @@ class LineBuffer {
    * the lines that they complete.
    */
   *push(count: number, hasPaused: boolean): Generator<Uint8Array> {
-    const added = this.room.subarray(0, count);
+    const added = this.room.subarray(0, count); // before a drop moves the room
     if (hasPaused) this.#dropIncomplete(PAUSED);
-    const bytes = this.#isRestDropped
+    const bytes = this.#hasDroppedStart
       ? this.#skipRest(added)
       : this.#bytes.subarray(0, this.#length + count);
     for (const line of splitLines(bytes)) {
@@ -103,13 +103,13 @@ class LineBuffer {
     if (this.#length === 0) return;
     this.drop(this.#bytes.subarray(0, this.#length), why);
     this.#length = 0;
-    this.#isRestDropped = true;
+    this.#hasDroppedStart = true;
   }
 
   /** Returns the bytes after the end of the line whose start has been dropped. */
   #skipRest(bytes: Uint8Array): Uint8Array {
     const end = bytes.indexOf(LF);
-    this.#isRestDropped = end < 0;
+    this.#hasDroppedStart = end < 0;
     return bytes.subarray(end < 0 ? bytes.length : end + 1);
   }
 }

@@ -45,7 +45,7 @@ export class MemoryLimit {
     if (!signal.aborted) throw new MemoryError(NOT_FREED);
   }
 
-  /** Whether the process uses too much now. The least that it ever used may raise the limit. */
+  /** Measures whether the process uses too much. The limit follows the lowest use so far. */
   #isExceeded(): boolean {
     const bytes = this.runtime.residentBytes();
     this.#lowestBytes = Math.min(this.#lowestBytes, bytes);

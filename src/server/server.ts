@@ -52,12 +52,11 @@ export class Server {
     const { addr } = listener.server; // port 0 or DENO_SERVE_ADDRESS changes it
     this.#report(addr);
     while (true) {
-      // Resolves on too much memory or, so that it does not outlast the listener, once that
-      // is closed
-      const excess = this.#memory.waitForExcess(listener.closer.signal);
-      const ending = await waitForEnding(listener, stopped, excess);
+      // So that it does not outlast the listener, this resolves once that is closed, too
+      const exceeded = this.#memory.waitForExcess(listener.closer.signal);
+      const ending = await waitForEnding(listener, stopped, exceeded);
       if (ending.kind === "stopped") {
-        return await this.#shutDown(listener, excess);
+        return await this.#shutDown(listener, exceeded);
       }
       if (ending.kind === "accept") await this.#closeAfterFailure(listener);
       else await this.#closeForMemory(listener, stop);
@@ -97,28 +96,29 @@ export class Server {
   /** Closes idle connections, and waits for running requests, but not forever. */
   async #shutDown(
     { server }: Listener,
-    excess: Promise<void>,
+    exceeded: Promise<void>,
   ): Promise<void> {
-    const timeout = this.runtime.delay(SHUTDOWN_TIMEOUT_MS);
+    const timeout = this.runtime.delay(SHUTDOWN_TIMEOUT_MS); // a body may never end
     server.shutdown();
-    // A body may never end, and an attack may go on
-    await Promise.race([waitForResponses(server), timeout, excess]);
+    // An attack may go on, and exceed the memory
+    await Promise.race([waitForResponses(server), timeout, exceeded]);
   }
 
-  /** Holds the port, which Deno has closed after a failed accept, and closes all connections. */
+  /** Closes all connections after a failed accept, and holds the port meanwhile. */
   async #closeAfterFailure({ server, closer }: Listener): Promise<void> {
+    // Deno has closed it already
     using _held = holdPort(server.addr, this.runtime);
     await this.runtime.delay(LAST_RESPONSE_MS);
     closer.abort();
     await this.runtime.delay(CLOSE_MS);
   }
 
-  /** Closes all connections with the port, and holds it until their memory is free. */
+  /** Closes all connections, and holds the port until their memory is free. */
   async #closeForMemory(
     { server, closer }: Listener,
     stop: AbortSignal,
   ): Promise<void> {
-    closer.abort();
+    closer.abort(); // which closes the port, too
     await this.runtime.delay(CLOSE_MS);
     using _held = holdPort(server.addr, this.runtime);
     await this.#memory.waitForRelease(stop);
@@ -135,12 +135,12 @@ function waitForResponses({ finished }: Deno.HttpServer): Promise<void> {
 function waitForEnding(
   { server }: Listener,
   stopped: Promise<void>,
-  excess: Promise<void>,
+  exceeded: Promise<void>,
 ): Promise<Ending> {
   const accept = (reason: string): Ending => ({ kind: "accept", reason });
   return Promise.race<Ending>([
     stopped.then(() => ({ kind: "stopped" })),
-    excess.then(() => ({ kind: "memory", reason: "Too much memory in use" })),
+    exceeded.then(() => ({ kind: "memory", reason: "Too much memory in use" })),
     server.finished.then(
       () => accept("The server has ended"),
       (error) => accept(`${error}`),
