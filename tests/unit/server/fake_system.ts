@@ -6,6 +6,9 @@ import type { Runtime } from "../../../src/server/runtime.ts";
 /** Why accept fails when file descriptors have run out. */
 export const EMFILE = new Error("Too many open files (os error 24)");
 
+/** More timers than a server can wait for: a loop that does not wait would take all memory. */
+const TOO_MANY_TIMERS = 100;
+
 type ServeOptions = Deno.ServeTcpOptions & Deno.ServeInit<Deno.NetAddr>;
 
 /** What happens to clients that connect. */
@@ -96,6 +99,7 @@ export class FakeSystem {
   }
 
   #delay(ms: number): Promise<void> {
+    if (this.timers === TOO_MANY_TIMERS) throw new Error("Nobody waits");
     return new Promise((wake) =>
       this.#timers.push({ at: this.#now + ms, wake })
     );
