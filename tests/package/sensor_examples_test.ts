@@ -2,6 +2,7 @@
 // kernel's, and programs that stand in for others, in; lines out.
 
 import { assertEquals } from "@std/assert";
+import { parseCommand } from "../../src/process/command_line.ts";
 import { missing, skipIf } from "../helpers/skip.ts";
 import {
   BME280,
@@ -14,10 +15,13 @@ import {
   SensorUnit,
 } from "./sensor_unit.ts";
 
+const SETTINGS = await Deno.readTextFile(
+  "src/board/package/etc/default/datasensor",
+);
+
 /** The sensors of the examples, as systemd reads them. */
 const EXAMPLES = Array.from(
-  (await Deno.readTextFile("src/board/package/etc/default/datasensor"))
-    .matchAll(/^#SENSOR=(.*)$/gm),
+  SETTINGS.matchAll(/^#SENSOR=(.*)$/gm),
   ([, value]) => value!.replace(/\\(.)/g, "$1"),
 );
 
@@ -86,10 +90,24 @@ const PRINTED: [part: string, lines?: string[]][] = [
   ["python", ["8"]],
 ];
 
-Deno.test("each example of the settings file has a test", () => {
-  const parts = PRINTED.map(([part]) => part);
-  const others = EXAMPLES.filter((it, i) => !it.includes(parts[i] ?? it));
-  assertEquals([others, EXAMPLES.length], [[], parts.length]);
+Deno.test("each example of the settings file has a test", async () => {
+  const session = await Deno.readTextFile("tests/board/sensors.md");
+  const hasTest = (example: string, index: number) => {
+    const [part, lines] = PRINTED[index] ?? [];
+    const isTyped = session.includes(`> SENSOR=${example}\n`);
+    return part && example.includes(part) && (lines || isTyped);
+  };
+  const others = EXAMPLES.filter((it, index) => !hasTest(it, index));
+  assertEquals([others, EXAMPLES.length], [[], PRINTED.length]);
+});
+
+Deno.test("the flags of each example of the settings file are valid", () => {
+  const flags = Array.from(
+    SETTINGS.matchAll(/^#FLAGS=(.*)$/gm),
+    ([, it]) => it!,
+  );
+  const kinds = flags.map((it) => parseCommand(it.split(" ")).kind);
+  assertEquals(new Set(kinds), new Set(["serve"]), `${flags}`);
 });
 
 for (const [index, [part, lines]] of PRINTED.entries()) {

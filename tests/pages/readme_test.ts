@@ -18,10 +18,10 @@ function test(name: string, run: (machine: Machine) => Promise<void>): void {
   });
 }
 
-/** Types a command until its answer is as shown, perhaps with other times. */
+/** Types a command until its answer is as shown, perhaps of another age. */
 async function typeUntil(machine: Machine, command: string, answer: string) {
-  const parts = answer.split(/\d+(?:\.\d+)? s\b/).map(RegExp.escape);
-  const pattern = RegExp(`^${parts.join("[\\d.]+ s")}\\n?\\[0\\]$`);
+  const parts = answer.split(/[\d.]+(?= s old)/).map(RegExp.escape);
+  const pattern = RegExp(`^${parts.join("[\\d.]+")}\\n?\\[0\\]$`);
   await machine.typeUntil(command.replace("$ ", ""), pattern);
 }
 
