@@ -48,6 +48,14 @@ Deno.test(
     const published = new Set(messages.stdout.trim().split("\n"));
     const readings = ["22", "23"].map((it) => `BOARD/datasensor "${it}"`);
     assertEquals([...published], readings);
+    // They are not retained: a client that subscribes later gets only later ones
+    const all = ["-h", "localhost", "-v", "-t", "#"];
+    await using later = machine.start("mosquitto_sub", ...all);
+    await waitFor("a message", async () => {
+      await machine.type("mosquitto_pub -h localhost -t later -m 1");
+      return later.stdout;
+    }, Boolean);
+    assertEquals(later.stdout.split("\n")[0], "later 1");
   },
 );
 

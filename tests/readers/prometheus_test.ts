@@ -75,7 +75,7 @@ Deno.test(
   },
 );
 
-/** Series that change at 100 s: a board is off, its clock stops, or a number is gone. */
+/** Series: at 100 s, a board is off and a number gone; one clock stops, another is fast. */
 const SERIES = {
   'up{job="datasensor", instance="off"}': "1x10 0x200",
   'up{job="datasensor", instance="on"}': "1x200",
@@ -85,6 +85,8 @@ const SERIES = {
   'datasensor_reading{job="datasensor", instance="on", key="h"}': "7x200",
   'datasensor_reading_timestamp_seconds{job="datasensor", instance="on"}':
     "-9300x200",
+  'datasensor_reading_timestamp_seconds{job="datasensor", instance="fast"}':
+    "12000x200", // 3 h ahead until 1200 s
 };
 
 /** The alerts, and from which second on. */
@@ -92,6 +94,12 @@ const ALERTS: [name: string, second: number, instance: string, says: string][] =
   [
     ["NoReading", 140, "off", "off has no current reading"],
     ["NumberMissing", 410, "on", "on no longer sends t"],
+    [
+      "OldReading",
+      30,
+      "fast",
+      "The reading of fast is old, or a clock is wrong",
+    ],
     ["OldReading", 1540, "on", "The reading of on is old, or a clock is wrong"],
   ];
 
