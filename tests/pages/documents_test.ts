@@ -38,7 +38,7 @@ const RUN: [text: string, how: string][] = [
   ["version=0.0.4", "tests/readers/prometheus_test.ts"],
   ["value_json", "tests/readers/home_assistant_test.ts"],
   ["mosquitto_pub", "tests/readers/mqtt_test.ts"],
-  ["datasensor-mqtt", "starts that unit, which a test runs"],
+  ["mqtt-BOARD", "starts that unit, which a test runs"],
   ["nginx", "tests/readers/nginx_test.ts"],
   ["sudo nano", "needs a person; sessions write the file"],
   ["IPAddressDeny", "needs BPF; last seen on emulated ARM boards"],

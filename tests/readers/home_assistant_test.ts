@@ -22,7 +22,7 @@ print(json.dumps([[show(sensor, body) for sensor in sensors] for body in bodies]
 const LINES = readersPage.block("scan_interval");
 const RADIO = readersPage.block("value_json.get(").trim();
 
-/** Bodies, and what the sensors show: a number, the keys t, time and door. */
+/** Bodies, and what the sensors show: a number, the keys temperature_C, time and door. */
 const CASES: [what: string, body: string, shown: string[], lines?: string][] = [
   ["a number", "-21.5", ["-21.5", "-", "-", "-"]],
   [
@@ -33,14 +33,14 @@ const CASES: [what: string, body: string, shown: string[], lines?: string][] = [
   ],
   [
     "an object",
-    '{"t":21.5,"time":"2026-11-20T17:14:56Z","door":true}',
+    '{"temperature_C":21.5,"time":"2026-11-20T17:14:56Z","door":true}',
     ["-", "21.5", "2026-11-20T17:14:56Z", "True"],
   ],
   [
     "a radio sensor",
     '{"Nexus-TH 1 42":{"temperature_C":-3.5}}',
     ["-", "-3.5", "-", "-"],
-    LINES.replaceAll("value_json.t ", `${RADIO} `),
+    LINES.replaceAll("value_json.temperature_C ", `${RADIO} `),
   ],
   ["a stale reading", '{"status":503,"detail":"x"}', ["-", "-", "-", "-"]],
   ["a service that is down", "", ["-", "-", "-", "-"]],

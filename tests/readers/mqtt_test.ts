@@ -66,7 +66,7 @@ Deno.test(
   ),
   async () => {
     await using machine = await Machine.start();
-    const path = "/etc/systemd/system/datasensor-mqtt.service";
+    const path = "/etc/systemd/system/mqtt-BOARD.service";
     const write =
       `cat >${path} <<'END'\n${UNIT}END\nsystemd-analyze verify ${path}`;
     const { code, stderr } = await machine.type(write);
