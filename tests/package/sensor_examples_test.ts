@@ -37,6 +37,7 @@ const PROGRAMS: Files = inFolder("/usr/local/bin", {
   attic: `#!/bin/sh\necho '{"name": "attic", "t": 12}'`,
   kitchen: `#!/bin/sh\necho '{"name": "kitchen", "t": 20}'`,
   mosquitto_sub: `#!/bin/sh\necho "$*"`,
+  sleep: "#!/bin/sh\nkill $PPID", // ends a loop
   "my-sensor": "#!/bin/sh\nprintf '%s\\n' '{\"t\": nan}' '{\"t\":' '[0, -1]}'",
   rtl_433: `#!/bin/sh\ncat <<'END'\n${HEARD}END\n`,
   sensors: `#!/bin/sh\ncat <<'END'
