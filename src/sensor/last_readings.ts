@@ -111,7 +111,7 @@ export class LastReadings {
     return this.config.journal
       ? "The sensor has sent no reading so far; its messages in the journal may say why"
       // Most programs print some KB at once, unless they print to a terminal
-      : "The sensor has sent no reading so far; in a pipe, it may hold its lines back";
+      : "The sensor has sent no reading so far; in a pipe, it may buffer its output";
   }
 
   /** Logs a problem when it begins, and when it is over. */

@@ -50,14 +50,14 @@ test("the README's sensor gives the prompt back if the service cannot start", as
   assertEquals((await service.waitForEnd()).code, 1, service.stderr);
 });
 
-/** A sensor that prints, and holds its lines back unless it is told not to. */
+/** A sensor that prints, and buffers its output unless it is told not to. */
 const MY_SENSOR = `cat >bin/my-sensor <<'END'
 #!/bin/sh
 { echo '{"t": 21.50}'; exec sleep 1000; } | cut -c 1-12
 END
 chmod 755 bin/my-sensor`;
 
-test("the README's command serves a program that holds its lines back", async (machine) => {
+test("the README's command serves a program that buffers its output", async (machine) => {
   await machine.type(`cd ..; ${MY_SENSOR}`);
   await using _service = machine.start("sh", "-c", readme.block("stdbuf"));
   const read = "curl http://127.0.0.1:5000/datasensor";

@@ -20,7 +20,7 @@ Deno.test("the program serves the last line of its standard input", async () => 
   await using program = await Program.start(["--stdin"], { hasInput: true });
   assertEquals(
     await read(program),
-    "The sensor has sent no reading so far; in a pipe, it may hold its lines back",
+    "The sensor has sent no reading so far; in a pipe, it may buffer its output",
   );
   await program.write("21.5\n22 °C\r\n\n");
   await program.waitForAnswer('"22 °C"');

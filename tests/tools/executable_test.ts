@@ -105,7 +105,7 @@ async function assertServes(command: string[]): Promise<void> {
     title: "Service Unavailable",
     status: 503,
     detail:
-      "The sensor has sent no reading so far; in a pipe, it may hold its lines back",
+      "The sensor has sent no reading so far; in a pipe, it may buffer its output",
   };
   const reading = '{"temperature_C":21.5}';
   const flags = ["--stdin", "--json"];

@@ -223,7 +223,7 @@ for (const [args, served] of SERVED) {
 Deno.test("runProgram() tells where a sensor that sends nothing may say why", async () => {
   for (
     const [args, hint] of [
-      [["--stdin"], "in a pipe, it may hold its lines back"],
+      [["--stdin"], "in a pipe, it may buffer its output"],
       [["--stdin", "--journal"], "its messages in the journal may say why"],
     ] as const
   ) {

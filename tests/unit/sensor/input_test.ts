@@ -23,7 +23,7 @@ const notJson = (start: string) => such("that are not JSON", start) + REMEDY;
 const PAUSED = such("that pause before they end", "2");
 const CUT_OFF = such("without a line feed", "2");
 const TOO_LONG = such("longer than 65536 bytes", "x".repeat(80));
-const HINT = "in a pipe, it may hold its lines back";
+const HINT = "in a pipe, it may buffer its output";
 const LONGEST = "x".repeat(MAX_LINE_BYTES);
 const ENDLESS = LONGEST.repeat(4); // so far
 const { fromHex } = Uint8Array;

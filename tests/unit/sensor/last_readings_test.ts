@@ -10,7 +10,7 @@ const START = Date.UTC(2026, 10, 20, 17, 14, 56);
 const DAY_MS = 86_400_000;
 const AGAIN = "Readings arrive again";
 const SILENT =
-  "The sensor has sent no reading so far; in a pipe, it may hold its lines back";
+  "The sensor has sent no reading so far; in a pipe, it may buffer its output";
 
 /** Creates last readings with two clocks. */
 function create(config: Partial<Config> = {}) {
