@@ -12,7 +12,7 @@ export interface Config {
   readonly hostname: string;
   /** The TCP port to listen on; 0 picks a free one. */
   readonly port: number;
-  /** The text to serve. Undefined for the placeholder: --stdin excludes a given text. */
+  /** The text to serve, unless the placeholder or, with --stdin, lines are served. */
   readonly message?: string;
   /** Whether to serve the last line of standard input, or of each sensor, not a text. */
   readonly stdin: boolean;

@@ -37,16 +37,16 @@ const namesTextFormat = memoizeLast((accept: string) =>
 );
 
 /**
- * Formats a reading in Prometheus's text format: its numbers, when it arrived, or each
- * sensor's, and the version of the program. The key of a number in an object or an array is
- * its path, such as `kitchen.t` or `0`. If several have the same key, the last counts, as in
- * `JSON.parse()`.
+ * Formats a reading in Prometheus's text format: its numbers and when it arrived (with
+ * `--key`, of each sensor), and the version of the program. The key of a number in an object
+ * or an array is its path, such as `kitchen.t` or `0`. If several numbers of a sensor have
+ * the same key, the last counts, as in `JSON.parse()`.
  */
 export function formatMetrics(measurement: Measurement): string {
   const numbers: Samples = new Map();
   const times: Samples = new Map();
-  // The newest sensors come first, since MAX_NUMBERS leaves out the last ones. In an object
-  // of all, names that are integers would come first
+  // The newest first, since MAX_NUMBERS leaves out the last ones. The JSON text of all, once
+  // parsed, would begin with the names that are integers
   const sensors = measurement.sensors?.entries() ??
     [[undefined, measurement] as const];
   for (const [sensor, { json, time }] of sensors) {

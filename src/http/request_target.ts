@@ -27,10 +27,10 @@ export function requestTarget(request: Request): string | undefined {
 
   const [, urlHost = "", rest = ""] = URL_PARTS.exec(url) ?? [];
   const host = request.headers.get("host") ?? urlHost;
-  // Host does not count if the target is a full URL, which begins with its own host (section
-  // 3.2.2), unless that is localhost: Deno puts it in place of an invalid Host (section 3.3)
-  const hostCounts = LOCALHOST.test(urlHost) || beginsWithHost(url, host);
-  if (!AUTHORITY.test(hostCounts ? host : urlHost)) return undefined;
+  // If the target is a full URL, it begins with the URL's host, and Host is not checked
+  // (section 3.2.2). Deno puts localhost in place of an invalid Host: then Host is checked
+  const checksHost = LOCALHOST.test(urlHost) || beginsWithHost(url, host);
+  if (!AUTHORITY.test(checksHost ? host : urlHost)) return undefined;
   return rest.startsWith("/") ? rest : `/${rest}`; // CONNECT has no path
 }
 

@@ -14,7 +14,7 @@ const COMMON: Fields = {
 };
 const CORS: Fields = {
   "access-control-allow-origin": "*",
-  // Date minus Last-Modified, which is always exposed, is the age of a reading
+  // Date minus Last-Modified, which browsers always expose, is the age of a reading
   "access-control-expose-headers": "Date",
 };
 const PREFLIGHT: Fields = {
@@ -52,12 +52,12 @@ function createResponses(isHead: boolean, cors: boolean): Responses {
     const headers = new Headers({ ...common, ...fields });
     if (!isHead) return new Response(body, { status, headers });
     headers.set("content-length", `${body.length}`);
-    return new Response(null, { status, headers }); // over HTTP/2, Deno would send a body
+    return new Response(null, { status, headers }); // over HTTP/2, Deno would send the body
   };
   const createOk = (reading: Reading, type: string, text: string) =>
     create(text, 200, { "content-type": type, ...fieldsOf(reading) });
-  // Most responses repeat the previous one. Their clones share its bytes, which Deno would
-  // encode for each of them
+  // Most responses repeat the previous one. Clones share its bytes; a new response would
+  // encode the text again
   const json = memoizeLast((reading: Reading) =>
     createOk(reading, "application/json", reading.json)
   );

@@ -72,7 +72,7 @@ export async function warnOfIgnoredInput(
   logger: Logger,
 ): Promise<void> {
   if (input.isTerminal()) return;
-  const count = await input.read(new Uint8Array(1)).catch(() => null); // a folder
+  const count = await input.read(new Uint8Array(1)).catch(() => null); // such as a folder
   if (count === null) return; // it is empty, closed or unreadable
   logger.warn("Lines arrive on standard input, but --stdin is not set");
 }

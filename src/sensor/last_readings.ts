@@ -8,7 +8,7 @@ import { SensorLines } from "./sensor_lines.ts";
 
 const WATCH_MS = 1000; // how late it may be logged that a reading is too old
 const TOO_MANY =
-  "No longer serving the sensors that have been silent longest, since all exceed 64 KiB";
+  "No longer serving the sensors that have been silent longest, since all lines together exceed 64 KiB";
 
 /** The last reading, or with `--key` that of each sensor, until it is too old. */
 export class LastReadings {
@@ -19,7 +19,7 @@ export class LastReadings {
   #lastArrival: number | undefined; // by the monotonic clock
   #hasInvalidLines = false;
   #end: "ended" | "failed" | undefined; // of the input
-  #silentCount = 0; // of sensors that are no longer served, until it is logged
+  #silentCount = 0; // how often a sensor was no longer served, until it is logged
   #silentName = ""; // one of them
   #isProblemLogged = false;
 
@@ -89,7 +89,8 @@ export class LastReadings {
     if (this.#silentCount === 0) return;
     const isLogged = this.#warn(
       `No longer serving sensors that are silent for ${this.#maxAgeSeconds} s (--max-age)`,
-      () => `: ${this.#silentCount}, such as ${excerpt(this.#silentName)}`,
+      () =>
+        `, such as ${excerpt(this.#silentName)} (count: ${this.#silentCount})`,
     );
     if (isLogged) this.#silentCount = 0;
   }
@@ -114,11 +115,16 @@ export class LastReadings {
       : "The sensor has sent no reading so far; in a pipe, it may buffer its output";
   }
 
-  /** Logs a problem when it begins, and when it is over. */
+  /** Logs a problem when it begins, at most once a minute, and when it is over. */
   #logProblem(problem: string | undefined): void {
     const isProblem = problem !== undefined;
     if (isProblem === this.#isProblemLogged) return;
-    this.#isProblemLogged = isProblem;
-    this.logger.warn(problem ?? "Readings arrive again");
+    if (isProblem) {
+      const isLogged = this.#warn("No current reading", () => `: ${problem}`);
+      this.#isProblemLogged = isLogged;
+    } else {
+      this.logger.warn("Readings arrive again");
+      this.#isProblemLogged = false;
+    }
   }
 }

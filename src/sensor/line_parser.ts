@@ -47,19 +47,22 @@ export function parseText(line: Uint8Array): ValidLine {
  * keys, each is an object, whose values of these keys are the name of its sensor.
  */
 export function createJsonParser(keys?: readonly string[]): LineParser {
-  // Whether the last line ended within a JSON text: a piece of it, such as 2, is no reading
+  // Whether the last line ended within a JSON text: a piece of that, such as 2, is no reading
   let isWithinText = false;
   return (line) => {
-    const parsed = isWithinText ? SEVERAL_LINES : parseJson(line, keys);
+    const wasWithinText = isWithinText;
     isWithinText = endsWithinText(line);
-    return isWithinText ? SEVERAL_LINES : parsed;
+    return wasWithinText || isWithinText
+      ? SEVERAL_LINES
+      : parseJson(line, keys);
   };
 }
 
-/** Whether a JSON text goes on after a line. */
+/** Whether a line is a part of a JSON text, and not words, and the text goes on after it. */
 function endsWithinText(line: Uint8Array): boolean {
-  const last = line.findLast((byte) => byte > 0x20) ?? 0;
-  return "{[,".includes(String.fromCharCode(last));
+  const part = UTF8.decode(line).trim();
+  return /[[{,:]$/.test(part) &&
+    /^([[\]{}",\d-]|(true|false|null)\b)/.test(part);
 }
 
 function parseJson(

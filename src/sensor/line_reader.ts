@@ -18,7 +18,7 @@ const PAUSED = { problem: "Dropping lines that pause before they end" };
 // may miss 0.1 s, while it rests
 const MAX_PAUSE_MS = 900;
 const WORK_MS = 2; // how long lines are processed before a rest
-const REST_MS = 5; // this rest, and the shortest after a read
+const REST_MS = 5; // between two spells of work, and at least after each read
 const MAX_BYTES_PER_MS = 1000; // far above any sensor: more waits in the pipe
 const LF = 0x0a;
 const CR = 0x0d;

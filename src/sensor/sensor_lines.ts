@@ -7,8 +7,8 @@ const CLOCK_TOLERANCE_MS = 10; // more than it takes to read both clocks
 export class SensorLines {
   readonly #lines = new Map<string, { json: string; arrival: number }>(); // by name
   #characters = 0;
-  #measurement: Measurement | undefined; // what the lines are served as, until they change
-  #clockOffset = 0; // for which that was created
+  #measurement: Measurement | undefined; // all lines, joined, until they change
+  #clockOffset = 0; // with which they were joined
 
   /** @param hasNames Whether the lines are served under their names. */
   constructor(private readonly hasNames: boolean) {}

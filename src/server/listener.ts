@@ -1,4 +1,5 @@
 import type { Logger } from "@std/log/logger";
+import type { Application } from "../http/application.ts";
 import { limitWarnings } from "../log/logger.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -7,8 +8,8 @@ const LISTEN_RETRY_MS = 200; // pause after a failed attempt
 /** Why the service cannot listen. */
 interface Cause {
   /**
-   * Whether another program has the port and may give it back, or somebody must change
-   * the flags or the system first.
+   * Taken: another program has the port, and may give it back. Impossible: somebody must
+   * change the flags or the system first.
    */
   readonly kind: "taken" | "impossible" | "unknown";
   readonly reason: string;
@@ -37,7 +38,7 @@ const CAUSES: Record<string, Cause> = {
     reason: "this machine has no such kind of address",
     remedy: OTHER_ADDRESS,
   },
-  NotCapable: { // not by --host, since all of its addresses are permitted
+  NotCapable: { // by DENO_SERVE_ADDRESS only: all addresses of --host are permitted
     kind: "impossible",
     reason: "the service is not permitted to use that address",
     remedy: Deno.build.standalone
@@ -75,12 +76,12 @@ export interface Listener {
 /** Listens on an address, or throws a {@linkcode ListenError}. */
 export function listen(
   { hostname, port }: Address,
-  options: Deno.ServeTcpOptions & Deno.ServeInit<Deno.NetAddr>,
+  application: Application,
   runtime: Runtime,
 ): Listener {
   const closer = new AbortController();
   const { signal } = closer;
-  const all = { ...options, hostname, port, signal, onListen() {} }; // silent
+  const all = { ...application, hostname, port, signal, onListen() {} }; // silent
   try {
     return { server: runtime.serve(all), closer };
   } catch (error) {

@@ -5,8 +5,8 @@
 
 import type { Runtime } from "./runtime.ts";
 
-export const MEMORY_LIMIT_BYTES = 144e6; // normal use stays below 110 MB
-export const MEMORY_GROWTH_BYTES = 64e6; // the limit is at least this much above the lowest use
+const MEMORY_LIMIT_BYTES = 144e6; // normal use stays below 110 MB
+const MEMORY_GROWTH_BYTES = 64e6; // the limit is at least this much above the lowest use
 const CHECK_MS = 200; // an attack takes hundreds of MB in a few of these
 const RELEASE_MS = 500; // until closed connections have freed their memory, if they do
 const RELEASE_CHECKS = 10; // more than were ever needed: a board may be slower
@@ -17,7 +17,7 @@ Start the service with MALLOC_TRIM_THRESHOLD_=131072, if it was started without 
 /** The process uses too much memory, and cannot free it. */
 export class MemoryError extends Error {}
 
-/** Limits the memory of the process. An attack does not raise the limit. */
+/** Limits the memory of the process. An attack does not raise the limit: see #isExceeded(). */
 export class MemoryLimit {
   #lowestBytes: number;
 

@@ -52,7 +52,7 @@ export class Server {
     const { addr } = listener.server; // port 0 or DENO_SERVE_ADDRESS changes it
     this.#report(addr);
     while (true) {
-      // So that it does not outlast the listener, this resolves once that is closed, too
+      // Also resolves once the listener is closed, so that no check goes on for it
       const exceeded = this.#memory.waitForExcess(listener.closer.signal);
       const ending = await waitForEnding(listener, stopped, exceeded);
       if (ending.kind === "stopped") {
@@ -106,7 +106,7 @@ export class Server {
 
   /** Closes all connections after a failed accept, and holds the port meanwhile. */
   async #closeAfterFailure({ server, closer }: Listener): Promise<void> {
-    // Deno has closed it already
+    // The failed accept has closed the port already
     using _held = holdPort(server.addr, this.runtime);
     await this.runtime.delay(LAST_RESPONSE_MS);
     closer.abort();

@@ -238,7 +238,8 @@ Deno.test("runProgram() tells where a sensor that sends nothing may say why", as
 });
 
 Deno.test("runProgram() logs without a client that a reading is too old", async () => {
-  const OLD = /WARN The last reading is .* s old: the limit is 0.1 s/;
+  const OLD =
+    /WARN No current reading: The last reading is .* s old: the limit is 0.1 s/;
   let log = "";
   const write = (bytes: Uint8Array) => {
     log += new TextDecoder().decode(bytes);

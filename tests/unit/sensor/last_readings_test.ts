@@ -38,6 +38,7 @@ function create(config: Partial<Config> = {}) {
   return { readings, warnings, clocks, pass, serve };
 }
 
+const logged = (problem: string) => `No current reading: ${problem}`;
 const age = (seconds: number) =>
   `The last reading is ${seconds} s old: the limit is 1.5 s (--max-age)`;
 
@@ -52,7 +53,7 @@ Deno.test("LastReadings are unavailable while the last one is too old, and log i
   assertEquals(readings.read(), { unavailable: age(61.6) });
   readings.set("22");
   assertEquals(readings.read(), { json: "22", time: START + 61_501 });
-  assertEquals(warnings, [age(1.6), AGAIN]);
+  assertEquals(warnings, [logged(age(1.6)), AGAIN]);
   pass(1501);
   readings.end("ended");
   const unavailable = `${age(1.6)}, and the input has ended`;
@@ -62,14 +63,14 @@ Deno.test("LastReadings are unavailable while the last one is too old, and log i
 
 Deno.test("LastReadings log that none has come since the start for as long as one may be old", () => {
   const { readings, warnings, pass, serve } = create({ maxAgeSeconds: 1.5 });
-  for (const [ms, ...logged] of [[1500], [1, SILENT], [9000, SILENT]]) {
-    pass(ms as number);
+  for (const [ms, count] of [[1500, 0], [1, 1], [9000, 1]] as const) {
+    pass(ms);
     assertEquals(serve(), SILENT);
-    assertEquals(warnings, logged);
+    assertEquals(warnings, Array(count).fill(logged(SILENT)));
   }
   readings.set("21");
   assertEquals(serve(), "21");
-  assertEquals(warnings, [SILENT, AGAIN]);
+  assertEquals(warnings, [logged(SILENT), AGAIN]);
 });
 
 Deno.test("LastReadings have a limit of 300 s by default, and point to the journal if it has the sensor's messages", () => {
@@ -96,7 +97,24 @@ Deno.test("LastReadings.watch() logs what a client would be told, once a second 
     return Promise.resolve();
   });
   assertEquals(waits, Array(8).fill(1000));
-  assertEquals(warnings, [SILENT, AGAIN, age(2)]);
+  assertEquals(warnings, [logged(SILENT), AGAIN]);
+});
+
+Deno.test("LastReadings that come and go are logged once a minute", () => {
+  const { readings, warnings, pass, serve } = create({ maxAgeSeconds: 1.5 });
+  for (let second = 0; second < 60; second += 2) {
+    readings.set("21");
+    serve();
+    pass(2000);
+    assertEquals(serve(), age(2));
+  }
+  assertEquals(warnings, [logged(age(2)), AGAIN]);
+  pass(1999); // 59,999 ms after the first one
+  serve();
+  assertEquals(warnings.length, 2);
+  pass(1);
+  serve();
+  assertEquals(warnings[2], logged(age(4)));
 });
 
 Deno.test("LastReadings.watch() has nothing to do without a limit", async () => {
@@ -143,7 +161,7 @@ for (const step of STEPS) {
 
 const SEVERAL = { keys: ["id"], maxAgeSeconds: 1.5 };
 const NO_LONGER =
-  "No longer serving sensors that are silent for 1.5 s (--max-age): ";
+  "No longer serving sensors that are silent for 1.5 s (--max-age), such as ";
 
 Deno.test("LastReadings serve the last line of each sensor, byte for byte, the latest first", () => {
   const { readings, pass, clocks } = create(SEVERAL);
@@ -188,7 +206,7 @@ Deno.test("LastReadings leave out a sensor of three that dies", () => {
     for (const name of ["a", "b"]) readings.set("1", name);
   }
   assertEquals(serve(), '{"b":1,"a":1}');
-  assertEquals(warnings, [String.raw`${NO_LONGER}1, such as "\u001bc"`]);
+  assertEquals(warnings, [String.raw`${NO_LONGER}"\u001bc" (count: 1)`]);
   readings.set("2", "\x1bc");
   assertEquals(serve(), '{"\\u001bc":2,"b":1,"a":1}');
 });
@@ -200,22 +218,22 @@ Deno.test("LastReadings log silent sensors once a minute, and that none is left 
     pass(1000);
     serve();
   }
-  assertEquals(warnings, [`${NO_LONGER}1, such as "a"`]);
+  assertEquals(warnings, [`${NO_LONGER}"a" (count: 1)`]);
   pass(600);
   assertEquals(serve(), age(1.6));
   pass(57_399); // 59,999 ms after the first one
   serve();
-  assertEquals(warnings, [`${NO_LONGER}1, such as "a"`, age(1.6)]);
+  assertEquals(warnings, [`${NO_LONGER}"a" (count: 1)`, logged(age(1.6))]);
   pass(1);
   serve();
-  assertEquals(warnings[2], `${NO_LONGER}3, such as "d"`);
+  assertEquals(warnings[2], `${NO_LONGER}"d" (count: 3)`);
   pass(60_000);
   serve();
   assertEquals(warnings.length, 3);
 });
 
 const TOO_MANY =
-  "No longer serving the sensors that have been silent longest, since all exceed 64 KiB";
+  "No longer serving the sensors that have been silent longest, since all lines together exceed 64 KiB";
 
 Deno.test("LastReadings leave out the sensors that have been silent longest beyond 64 KiB", () => {
   const { readings, warnings, serve } = create(SEVERAL);

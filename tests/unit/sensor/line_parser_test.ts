@@ -55,7 +55,7 @@ Deno.test("createJsonParser() accepts JSON texts unchanged", () => {
 
 Deno.test("createJsonParser() rejects what is not JSON, or null", () => {
   const parser = createJsonParser();
-  const lines = ["21,5", "NaN", "-inf", "}", "]", '"a":', "1 2", "undefined"];
+  const lines = ["21,5", "NaN", "-inf", "}", "]", "1 2", "undefined"];
   const invalidUtf8 = fromHex("22ff22");
   const byteOrderMark = fromHex("efbbbf31");
   for (const line of [...lines, invalidUtf8, byteOrderMark]) {
@@ -88,9 +88,24 @@ const SEQUENCES: [what: string, lines: [line: string, result: string][]][] = [
     ["]", NOT_JSON],
     ["[]", "[]"],
   ]],
+  ["a value on the line after its key", [
+    ['{"a":', PIECE],
+    ["21.5", PIECE],
+    ["}", NOT_JSON],
+    ["2", "2"],
+  ]],
+  ["a true within a list", [
+    ["[", PIECE],
+    ["true,", PIECE],
+    ["2", PIECE],
+  ]],
   ["a label before a reading", [
     ["Temperature:", NOT_JSON],
     ["21.5", "21.5"],
+    ["Reading the sensor,", NOT_JSON],
+    ["22", "22"],
+    ["trueish [", NOT_JSON],
+    ["23", "23"],
   ]],
   ["a comma at the start of a line", [
     ["[1", NOT_JSON],
@@ -109,8 +124,8 @@ const SEQUENCES: [what: string, lines: [line: string, result: string][]][] = [
     ["null", NULL],
     ["1", "1"],
   ]],
-  ["invalid UTF-8 and a bracket", [
-    ["\ud800{", PIECE],
+  ["invalid UTF-8 and a comma", [
+    ['["\ud800",', PIECE],
     ["1", PIECE],
     ["2", "2"],
   ]],

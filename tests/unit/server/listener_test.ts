@@ -37,14 +37,15 @@ const CAUSES: [cause: Error, kind: string, message: string][] = [
 ];
 
 const TO = { hostname: "192.0.2.7", port: 80 };
-const handler = () => new Response();
+const answer = () => new Response();
+const application = { handler: answer, onError: answer };
 
 for (const [cause, kind, message] of CAUSES) {
   Deno.test(`listen() explains ${cause}, and whether it passes`, () => {
     const serve = () => {
       throw cause;
     };
-    const act = () => listen(TO, { handler }, { serve } as unknown as Runtime);
+    const act = () => listen(TO, application, { serve } as unknown as Runtime);
     const error = assertThrows(act, ListenError);
     assertEquals(error.kind, kind);
     const start = `Cannot listen on "192.0.2.7", port 80: ${message}`;
