@@ -59,7 +59,11 @@ chmod 755 bin/my-sensor`;
 
 test("the README's command serves a program that buffers its output", async (machine) => {
   await machine.type(`cd ..; ${MY_SENSOR}`);
-  await using _service = machine.start("sh", "-c", readme.block("stdbuf"));
+  await using _service = machine.start(
+    "sh",
+    "-c",
+    readme.block("deno task start --stdin --json --max-age 15"),
+  );
   const read = "curl http://127.0.0.1:5000/datasensor";
   await typeUntil(machine, read, '{"t": 21.50}');
 });

@@ -14,7 +14,7 @@ const TABLE = new Map(
 );
 
 const READ = "GET, HEAD `/datasensor`, any query";
-const SCRAPE = "the same with Prometheus's `Accept`";
+const SCRAPE = "the same with `Accept: text/plain;version=0.0.4`";
 const NO_READING = "the same without a current reading";
 const OPTIONS = "OPTIONS `/datasensor`";
 const OTHER_METHOD = "other methods on `/datasensor`";
