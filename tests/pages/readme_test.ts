@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { HELP } from "../../src/process/command_line.ts";
-import { readersPage, readme } from "../helpers/guide.ts";
+import { readme } from "../helpers/guide.ts";
 import { Machine, missingMachine } from "../helpers/machine.ts";
 import { skipIf } from "../helpers/skip.ts";
 
@@ -66,13 +66,4 @@ test("the README's command serves a program that buffers its output", async (mac
   );
   const read = "curl http://127.0.0.1:5000/datasensor";
   await typeUntil(machine, read, '{"t": 21.50}');
-});
-
-test("the readers' page starts a service for the page with graphs", async (machine) => {
-  const command = readersPage.block("date +%S");
-  await using _service = machine.start("sh", "-c", command);
-  await machine.typeUntil(
-    "curl -i http://127.0.0.1:5000/datasensor",
-    /access-control-allow-origin: \*[^]*"\d\d"\[0\]$/,
-  );
 });

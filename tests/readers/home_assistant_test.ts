@@ -40,7 +40,7 @@ const CASES: [what: string, body: string, shown: string[], lines?: string][] = [
     "a radio sensor",
     '{"Nexus-TH 1 42":{"temperature_C":-3.5}}',
     ["-", "-3.5", "-", "-"],
-    LINES.replaceAll("value_json.temperature_C ", `${RADIO} `),
+    LINES.replaceAll("value_json.", RADIO),
   ],
   ["a stale reading", '{"status":503,"detail":"x"}', ["-", "-", "-", "-"]],
   ["a service that is down", "", ["-", "-", "-", "-"]],

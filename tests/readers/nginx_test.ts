@@ -7,7 +7,7 @@ import { Machine, missingMachine } from "../helpers/machine.ts";
 
 Deno.test(
   skipIf(
-    missingMachine("nginx", "openssl"),
+    missingMachine("nginx", "openssl", "prometheus", "promtool"),
     "nginx serves the reading over HTTPS to clients with the password, and errors without a current one",
   ),
   async () => {
@@ -21,6 +21,17 @@ Deno.test(
     await using _nginx = machine.start("nginx", "-g", "daemon off;");
     const [copy, read] = readersPage.block("curl --cacert").trim().split("\n");
     await machine.type(copy!);
+    const job = readersPage.block("job_name: datasensor_https")
+      .replace("PASSWORD", password);
+    const path = "/etc/prometheus/prometheus.yml";
+    await machine.type(`cp datasensor.crt /etc/prometheus
+cat >${path} <<'END'
+global: { scrape_interval: 500ms }
+scrape_configs:
+${job}END`);
+    const data = `${machine.folder.path}/data`;
+    const flags = [`--config.file=${path}`, `--storage.tsdb.path=${data}`];
+    await using _prometheus = machine.start("prometheus", ...flags);
     const readWith = (password: string) =>
       `echo '${password}' | ${read} -s -w ' %{http_code}'`;
 
@@ -28,6 +39,9 @@ Deno.test(
     await machine.typeUntil(readWith("wrong"), / 401/);
     await service.write("21.5\n");
     await machine.typeUntil(readWith(password), /^"21.5" 200/);
+    const ask =
+      "promtool query instant http://localhost:9090 datasensor_reading";
+    await machine.typeUntil(ask, /job="datasensor_https".* => 21\.5 @/);
     await service.stop();
     await machine.typeUntil(readWith(password), / 502/);
   },

@@ -14,7 +14,7 @@ scrape_configs:
 
 /** Adds the page's lines to settings, each after the line that they follow. */
 function addLines(settings: string): string {
-  const [rules, jobs] = readersPage.block("job_name: datasensor").trim()
+  const [rules, jobs] = readersPage.block("rule_files:").trim()
     .split("\n\n") as [string, string];
   return settings
     .replace("rule_files:", rules)
