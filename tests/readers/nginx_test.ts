@@ -27,7 +27,6 @@ Deno.test(
     await machine.type(`cp datasensor.crt /etc/prometheus
 cat >${path} <<'END'
 global: { scrape_interval: 500ms }
-scrape_configs:
 ${job}END`);
     const data = `${machine.folder.path}/data`;
     const flags = [`--config.file=${path}`, `--storage.tsdb.path=${data}`];
