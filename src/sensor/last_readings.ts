@@ -20,7 +20,7 @@ export class LastReadings {
   #hasInvalidLines = false;
   #end: "ended" | "failed" | undefined; // of the input
   #silentCount = 0; // how often a sensor was no longer served, until it is logged
-  #silentName = ""; // one of them
+  #silentName = ""; // one of these sensors
   #isProblemLogged = false;
 
   constructor(

@@ -16,6 +16,8 @@ Deno.test(
     await using _service = service;
     const password = "correct horse";
     const install = readersPage.block("sudo apt install nginx");
+    const mistyped = await machine.type(install, password, "wrong");
+    assertEquals(mistyped.code, 1);
     const { code, stderr } = await machine.type(install, password, password);
     assertEquals(code, 0, stderr);
     await using _nginx = machine.start("nginx", "-g", "daemon off;");
