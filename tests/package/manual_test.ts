@@ -16,11 +16,19 @@ Deno.test("the manual page describes every flag", () => {
   assertEquals(described, flags);
 });
 
+/** Where the repository has what the build puts into folders of the package. */
+const SOURCES = {
+  "/usr/share/datasensor": "src/readers",
+  "/usr/share/doc/datasensor/src": "src",
+  "/usr/share/doc/datasensor": ".",
+};
+
 Deno.test("the files that the manual page names are in the package", async () => {
-  const files = PAGE.match(/(?<=^\.I )\/(etc|usr)\/.*/gm)!;
-  for (const file of files) {
-    // Documents are in the folders of the repository
-    const document = file.split("/usr/share/doc/datasensor/")[1];
-    await Deno.stat(document ?? `${PACKAGE}${file}`);
+  for (const [file] of PAGE.matchAll(/(?<=^\.I )\/(etc|usr)\/.*/gm)) {
+    const source = Object.entries(SOURCES).find(([folder]) =>
+      file.startsWith(folder)
+    );
+    const path = source && file.replace(...source);
+    await Deno.stat(path ?? `${PACKAGE}${file}`);
   }
 });

@@ -37,8 +37,8 @@ async function run(script: string): Promise<string> {
 }
 
 Deno.test(skipIf(reason, "the package contains these files"), async () => {
-  const files = await run(`dpkg-deb -c ${NAME} |
-    grep -v -e ^d | awk '{ print $1, $2, $6 }'`);
+  const files = await run(`dpkg-deb -c ${NAME} | grep -v ^d |
+    sed -E 's/ +[0-9]+ [^ ]+ [^ ]+ / /'`); // the size and the time
   assertEquals(files.split("\n"), [
     "-rw-r--r-- root/root ./etc/default/datasensor",
     "-rwxr-xr-x root/root ./usr/bin/datasensor",
@@ -48,6 +48,9 @@ Deno.test(skipIf(reason, "the package contains these files"), async () => {
     "-rw-r--r-- root/root ./usr/lib/systemd/system/datasensor.service",
     "-rw-r--r-- root/root ./usr/lib/sysusers.d/datasensor.conf",
     "-rw-r--r-- root/root ./usr/lib/tmpfiles.d/datasensor.conf",
+    "-rw-r--r-- root/root ./usr/share/datasensor/datasensor_rules.yml",
+    "-rw-r--r-- root/root ./usr/share/datasensor/graph.html",
+    "-rw-r--r-- root/root ./usr/share/datasensor/nginx.conf",
     "-rw-r--r-- root/root ./usr/share/doc/datasensor/.github/CONTRIBUTING.md",
     "-rw-r--r-- root/root ./usr/share/doc/datasensor/.github/SECURITY.md",
     "-rw-r--r-- root/root ./usr/share/doc/datasensor/README.md",
@@ -55,12 +58,12 @@ Deno.test(skipIf(reason, "the package contains these files"), async () => {
     "-rw-r--r-- root/root ./usr/share/doc/datasensor/copyright",
     "-rw-r--r-- root/root ./usr/share/doc/datasensor/src/board/README.md",
     "-rw-r--r-- root/root ./usr/share/doc/datasensor/src/readers/README.md",
-    "-rw-r--r-- root/root ./usr/share/doc/datasensor/src/readers/datasensor_rules.yml",
-    "-rw-r--r-- root/root ./usr/share/doc/datasensor/src/readers/graph.html",
     "-rw-r--r-- root/root ./usr/share/doc/datasensor/src/readers/graph.png",
-    "-rw-r--r-- root/root ./usr/share/doc/datasensor/src/readers/nginx.conf",
     "-rw-r--r-- root/root ./usr/share/lintian/overrides/datasensor",
     "-rw-r--r-- root/root ./usr/share/man/man1/datasensor.1.gz",
+    "lrwxrwxrwx root/root ./usr/share/doc/datasensor/src/readers/datasensor_rules.yml -> ../../../../datasensor/datasensor_rules.yml",
+    "lrwxrwxrwx root/root ./usr/share/doc/datasensor/src/readers/graph.html -> ../../../../datasensor/graph.html",
+    "lrwxrwxrwx root/root ./usr/share/doc/datasensor/src/readers/nginx.conf -> ../../../../datasensor/nginx.conf",
     "",
   ]);
 });
