@@ -1,4 +1,5 @@
-// A machine of its own, on which the commands of the pages run as they stand.
+// A machine of its own, on which the commands of the pages and the sensor's unit run as
+// they stand.
 
 import { Folder } from "./files.ts";
 import { type Output, output, Process } from "./process.ts";
@@ -8,20 +9,24 @@ import { waitFor } from "./wait.ts";
 
 /**
  * Makes what is typed harmless: a network without other machines, in which each program
- * has its usual port, and changes of /etc, /var and /run that vanish. What installs or
- * starts programs, or needs a person or another machine, does nothing.
+ * has its usual port, and changes of /etc, /usr, /var and /run that vanish. Puts the given
+ * files in place of this machine's, and installs the package, but no executable. What
+ * installs or starts programs, or needs a person or another machine, does nothing.
  */
 const SETUP = `
-mount -t tmpfs tmpfs "$1"
 cd "$1"
-for folder in etc var; do
-  mkdir $folder $folder.work
-  mount -t overlay overlay /$folder \\
-    -o lowerdir=/$folder,upperdir=$folder,workdir=$folder.work
+mount -t tmpfs tmpfs changes
+for folder in etc usr var; do
+  mkdir -p files/$folder changes/$folder changes/$folder.work
+  mount -t overlay overlay /$folder -o lowerdir=files/$folder:/$folder \\
+    -o upperdir=changes/$folder,workdir=changes/$folder.work
 done
 mount -t tmpfs tmpfs /run
-mount -t tmpfs tmpfs /usr/share/doc
+cp -R "$2"/src/board/package/[a-z]* /
+rm -r /usr/share/doc/datasensor
 ln -s "$2" /usr/share/doc/datasensor
+mkdir -p /usr/share/datasensor
+cp "$2"/src/readers/*.conf "$2"/src/readers/*.html "$2"/src/readers/*.yml /usr/share/datasensor
 ip link set lo up
 echo 127.0.0.1 localhost BOARD >/etc/hosts
 mkdir bin clone
@@ -30,8 +35,39 @@ for name in apt nano systemctl; do printf '#!/bin/sh\\n' >bin/$name; done
 printf '#!/bin/sh\\nexec "$@"\\n' >bin/sudo
 printf '#!/bin/sh\\ncp "\${1#*:}" "$2"\\n' >bin/scp
 chmod 755 . bin/*
+for folder in home sys; do
+  [ ! -e files/$folder ] || mount --bind files/$folder /$folder
+done
 echo ready
 exec cat`;
+
+/** The sensor's unit. */
+const UNIT = await Deno.readTextFile(
+  "src/board/package/usr/lib/systemd/system/datasensor-sensor.service",
+);
+
+/** The variables that the sensor's unit sets, and systemd. */
+const SENSOR_ENV = {
+  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+  ...Object.fromEntries(
+    Array.from(
+      UNIT.matchAll(/^Environment=(\w+)=(.*)$/gm),
+      ([, name, value]) => [name!, value!],
+    ),
+  ),
+};
+
+/** The command that runs the sensor, which is its last argument. */
+const RUN_SENSOR = UNIT.match(/^ExecStart=(.*) \$\{SENSOR\}$/m)![1]!.split(" ");
+
+/** A file whose reads fail with EIO, as those of a sensor that does not answer. */
+export const UNREADABLE = Symbol();
+
+/**
+ * Files in /etc, /home, /sys, /usr and /var, by their paths. Those in folders `bin` are
+ * programs.
+ */
+export type Files = Record<string, string | typeof UNREADABLE>;
 
 /** Returns what to do if a machine cannot be made, or lacks a program. */
 export function missingMachine(...programs: string[]): string | undefined {
@@ -42,8 +78,18 @@ export function missingMachine(...programs: string[]): string | undefined {
 
 /** A machine that is a board, named BOARD, and a PC. */
 export class Machine extends Process {
-  static async start(): Promise<Machine> {
-    const machine = new Machine(await Folder.create());
+  /** Starts a machine with some files in place of this one's. */
+  static async start(files: Files = {}): Promise<Machine> {
+    const folder = await Folder.create();
+    await Deno.mkdir(`${folder.path}/changes`);
+    for (const [path, text] of Object.entries(files)) {
+      const file = `${folder.path}/files${path}`;
+      await Deno.mkdir(file.replace(/[^/]+$/, ""), { recursive: true });
+      if (text === UNREADABLE) await Deno.symlink("/proc/self/mem", file);
+      else await Deno.writeTextFile(file, text);
+      if (path.includes("/bin/")) await Deno.chmod(file, 0o755);
+    }
+    const machine = new Machine(folder);
     return await machine.untilReady(() => machine.waitForMatch(/ready/));
   }
 
@@ -70,6 +116,15 @@ export class Machine extends Process {
   /** Starts the service at its usual port. */
   startService(...flags: string[]): Process {
     return this.start(...programCommand(flags).flat());
+  }
+
+  /** Starts a sensor as its unit does. */
+  startSensor(sensor: string, env: Record<string, string> = {}): Process {
+    const variables = Object.entries({ ...env, ...SENSOR_ENV })
+      .map(([name, value]) => `${name}=${value}`);
+    // What this machine sets, such as PYTHONUNBUFFERED, would hide what the unit does not
+    const command = ["env", "-i", ...variables, ...RUN_SENSOR, sensor];
+    return new Process(...this.#enter(command), { killGroup: true });
   }
 
   /** Types commands, and then a text for each question that they ask. */

@@ -43,7 +43,6 @@ Deno.test(skipIf(reason, "the package contains these files"), async () => {
     "-rw-r--r-- root/root ./etc/default/datasensor",
     "-rwxr-xr-x root/root ./usr/bin/datasensor",
     "-rwxr-xr-x root/root ./usr/lib/datasensor/ds18b20",
-    "-rwxr-xr-x root/root ./usr/lib/datasensor/iio",
     "-rw-r--r-- root/root ./usr/lib/systemd/system/datasensor-sensor.service",
     "-rw-r--r-- root/root ./usr/lib/systemd/system/datasensor.service",
     "-rw-r--r-- root/root ./usr/lib/sysusers.d/datasensor.conf",

@@ -3,17 +3,8 @@
 
 import { assertEquals } from "@std/assert";
 import { parseCommand } from "../../src/process/command_line.ts";
-import { missing, skipIf } from "../helpers/skip.ts";
-import {
-  BME280,
-  DHT22,
-  ds18b20,
-  type Files,
-  iio,
-  inFolder,
-  NO_MOUNTS,
-  SensorUnit,
-} from "./sensor_unit.ts";
+import { type Files, Machine, missingMachine } from "../helpers/machine.ts";
+import { skipIf } from "../helpers/skip.ts";
 
 const SETTINGS = await Deno.readTextFile(
   "src/board/package/etc/default/datasensor",
@@ -32,15 +23,28 @@ const HEARD =
 {"time" : "2026-11-22 19:00:05", "model" : "Cardin-S466", "dipswitch" : "--+-+--+", "rbutton" : "11R"}
 `;
 
-/** Programs that stand in for those of the examples. */
-const PROGRAMS: Files = inFolder("/usr/local/bin", {
-  attic: `#!/bin/sh\necho '{"name": "attic", "t": 12}'`,
-  kitchen: `#!/bin/sh\necho '{"name": "kitchen", "t": 20}'`,
-  mosquitto_sub: `#!/bin/sh\necho "$*"`,
-  sleep: "#!/bin/sh\nkill $PPID", // ends a loop
-  "my-sensor": "#!/bin/sh\nprintf '%s\\n' '{\"t\": nan}' '{\"t\":' '[0, -1]}'",
-  rtl_433: `#!/bin/sh\ncat <<'END'\n${HEARD}END\n`,
-  sensors: `#!/bin/sh\ncat <<'END'
+/** The sensors of the examples, and programs that stand in for theirs. */
+const FILES: Files = {
+  "/home/pi/venv/bin/python": "#!/bin/sh\necho 8\n",
+  "/sys/class/thermal/thermal_zone0/temp": "48312\n",
+  ...ds18b20("28-0000075a1b2c", 21500),
+  ...ds18b20("28-0000075b3c4d", -3250),
+  ...inFolder("/sys/bus/iio/devices/iio:device0", {
+    "in_temp_input": "21560\n",
+    "in_humidityrelative_input": "40216\n",
+    "in_pressure_input": "101.325000000\n",
+    "in_illuminance_raw": "120\n",
+    "in_illuminance_scale": "0.833333\n",
+  }),
+  ...inFolder("/usr/local/bin", {
+    attic: `#!/bin/sh\necho '{"name": "attic", "t": 12}'`,
+    kitchen: `#!/bin/sh\necho '{"name": "kitchen", "t": 20}'`,
+    "mosquitto_sub": `#!/bin/sh\necho "$*"`,
+    sleep: "#!/bin/sh\nkill $PPID", // ends a loop
+    "my-sensor":
+      "#!/bin/sh\nprintf '%s\\n' '{\"t\": nan}' '{\"t\":' '[0, -1]}'",
+    "rtl_433": `#!/bin/sh\ncat <<'END'\n${HEARD}END\n`,
+    sensors: `#!/bin/sh\ncat <<'END'
 {
    "sht3x-i2c-1-44":{
       "temp1":{ "temp1_input": 21.5 }
@@ -48,36 +52,41 @@ const PROGRAMS: Files = inFolder("/usr/local/bin", {
 }
 END
 `,
-  thermometer: `#!/bin/sh\ncat <<'END'
+    thermometer: `#!/bin/sh\ncat <<'END'
 {"temperature_C": nan}
 {"temperature_C": 1e999}
 {"temperature_C": 2.1, "humidity": nan}
 {"temperature_C": 2.1}
 END
 `,
-});
-
-/** The sensors and programs of all examples. */
-const FILES: Files = {
-  ...PROGRAMS,
-  "/home/pi/venv/bin/python": "#!/bin/sh\necho 8\n",
-  "/sys/class/thermal/thermal_zone0/temp": "48312\n",
-  ...ds18b20("28-0000075a1b2c"),
-  ...ds18b20("28-0000075b3c4d", { t: -3250 }),
-  ...iio(0, "dht11@4", DHT22), // numbers say nothing of what a device is
-  ...iio(1, "bme280", BME280),
+  }),
 };
+
+/** Returns files in a folder. */
+function inFolder(folder: string, files: Files): Files {
+  return Object.fromEntries(
+    Object.entries(files).map(([name, text]) => [`${folder}/${name}`, text]),
+  );
+}
+
+/** Returns the file of a DS18B20, with a temperature in thousandths of a degree. */
+function ds18b20(id: string, t: number): Files {
+  const memory = "58 01 4b 46 7f ff 0c 10 4c";
+  const text = `${memory} : crc=4c YES\n${memory} t=${t}\n`;
+  return { [`/sys/bus/w1/devices/${id}/w1_slave`]: text };
+}
 
 /** A part of each example, in their order, and the lines that it prints. */
 const PRINTED: [part: string, lines?: string[]][] = [
   ["print $1 / 1000", ["48.312"]],
-  ['printf "{', ['{"temperature_C": 48.312}']],
+  ["jq -c '{temperature_C", ['{"temperature_C":48.312}']],
   ["ds18b20", ['{"28-0000075a1b2c": 21.5, "28-0000075b3c4d": -3.25}']],
   ["ds18b20 28-0000075a1b2c", ["21.5"]],
-  ["iio bme280", [
-    '{"humidity": 40.216, "pressure_hPa": 1013.25, "temperature_C": 21.56}',
+  ["in_pressure_input", [
+    '{"temperature_C":21.56,"humidity":40.216,"pressure_hPa":1013.25}',
   ]],
-  ["iio dht11", ['{"humidity": 81, "temperature_C": -3.5}']],
+  ["in_humidityrelative_input", ['{"temperature_C":21.56,"humidity":40.216}']],
+  ["in_illuminance_raw", ['{"light_lux":99.99996}']],
   ["sensors", ['{"sht3x-i2c-1-44":{"temp1":{"temp1_input":21.5}}}']],
   ["/dev/ttyACM0"], // tests/board has a serial port
   ["mosquitto_sub", ["-R -h BROKER -t zigbee2mqtt/kitchen"]],
@@ -114,10 +123,10 @@ Deno.test("the flags of each example of the settings file are valid", () => {
 for (const [index, [part, lines]] of PRINTED.entries()) {
   if (!lines) continue;
   Deno.test(
-    skipIf(NO_MOUNTS ?? missing("jq"), `the example with "${part}" prints`),
+    skipIf(missingMachine("jq"), `the example with "${part}" prints`),
     async () => {
-      using unit = await SensorUnit.create(FILES);
-      await using sensor = unit.start(EXAMPLES[index]!);
+      await using machine = await Machine.start(FILES);
+      await using sensor = machine.startSensor(EXAMPLES[index]!);
       await sensor.waitForEnd();
       const printed = sensor.stdout.trimEnd().split("\n").sort();
       assertEquals(printed, lines.toSorted(), sensor.stderr);

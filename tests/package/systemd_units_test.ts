@@ -3,16 +3,16 @@
 import { assertEquals } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
 import { output } from "../helpers/process.ts";
-import { missing, skipIf } from "../helpers/skip.ts";
+import { Machine, missingMachine } from "../helpers/machine.ts";
+import { skipIf } from "../helpers/skip.ts";
 import { waitFor } from "../helpers/wait.ts";
-import { NO_MOUNTS, SensorUnit } from "./sensor_unit.ts";
 
 Deno.test(
-  skipIf(NO_MOUNTS ?? missing("systemd-analyze"), "the units are valid"),
+  skipIf(missingMachine("systemd-analyze"), "the units are valid"),
   async () => {
-    using unit = await SensorUnit.create({ "/usr/bin/datasensor": "" });
+    await using machine = await Machine.start({ "/usr/bin/datasensor": "" });
     const units = "datasensor.service datasensor-sensor.service";
-    const { code, stdout, stderr } = await unit.run(
+    const { code, stdout, stderr } = await machine.type(
       `systemd-analyze verify --man=no ${units}`,
     );
     assertEquals([code, stdout, stderr], [0, "", ""]);
@@ -37,12 +37,12 @@ for (const [filter, printed] of FILTERS) {
   const [first] = filter.split("\n") as [string];
   Deno.test(
     skipIf(
-      NO_MOUNTS ?? missing(filter.split(" ")[0]!, "jq"),
+      missingMachine(filter.split(" ")[0]!, "jq"),
       `a sensor's lines arrive at once through "${first}"`,
     ),
     async () => {
-      using unit = await SensorUnit.create();
-      await using sensor = unit.start(`${LOOP} | ${filter}`);
+      await using machine = await Machine.start();
+      await using sensor = machine.startSensor(`${LOOP} | ${filter}`);
       const read = () => sensor.stdout;
       const hasLine = (text: string) => text.startsWith(`${printed}\n`);
       await waitFor("the first line", read, hasLine);
@@ -52,7 +52,7 @@ for (const [filter, printed] of FILTERS) {
 
 Deno.test(
   skipIf(
-    NO_MOUNTS ?? missing("/usr/share/i18n/locales/de_DE"),
+    missingMachine("/usr/share/i18n/locales/de_DE"),
     "a sensor's awk prints a decimal point, on a German board too",
   ),
   async () => {
@@ -60,10 +60,10 @@ Deno.test(
     const define = "--no-archive -i de_DE -f UTF-8 ./de_DE.UTF-8".split(" ");
     const { code } = await output("localedef", define, { cwd: place.path });
     assertEquals(code, 0);
-    using unit = await SensorUnit.create();
+    await using machine = await Machine.start();
     const env = { LC_ALL: "de_DE.UTF-8", LOCPATH: place.path };
     const half = "echo 1 | awk '{ print $1 / 2 }'";
-    await using sensor = unit.start(half, env);
+    await using sensor = machine.startSensor(half, env);
     await sensor.waitForEnd();
     assertEquals(sensor.stdout, "0.5\n");
   },
