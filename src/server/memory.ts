@@ -25,11 +25,13 @@ export class MemoryLimit {
     this.#lowestBytes = runtime.residentBytes();
   }
 
-  /** Waits until the process uses too much memory, or the signal is aborted. */
+  /** Waits until the process uses too much memory, or forever once the signal is aborted. */
   async waitForExcess(signal: AbortSignal): Promise<void> {
-    do {
+    while (true) {
       await this.runtime.delay(CHECK_MS);
-    } while (!signal.aborted && !this.#isExceeded());
+      if (signal.aborted) await new Promise(() => {});
+      if (this.#isExceeded()) return;
+    }
   }
 
   /**

@@ -46,15 +46,13 @@ export class Server {
    */
   async run(stop: AbortSignal): Promise<void> {
     const { logger, runtime } = this;
-    const stopped = waitForAbort(stop);
     let listener = await this.#start(stop);
     if (!listener) return;
     const { addr } = listener.server; // port 0 or DENO_SERVE_ADDRESS changes it
     this.#report(addr);
     while (true) {
-      // Also resolves once the listener is closed, so that no check goes on for it
       const exceeded = this.#memory.waitForExcess(listener.closer.signal);
-      const ending = await waitForEnding(listener, stopped, exceeded);
+      const ending = await waitForEnding(listener, stop, exceeded);
       if (ending.kind === "stopped") {
         return await this.#shutDown(listener, exceeded);
       }
@@ -134,24 +132,20 @@ function waitForResponses({ finished }: Deno.HttpServer): Promise<void> {
 /** Waits until a listener no longer serves, and returns why. */
 function waitForEnding(
   { server }: Listener,
-  stopped: Promise<void>,
+  stop: AbortSignal,
   exceeded: Promise<void>,
 ): Promise<Ending> {
-  const accept = (reason: string): Ending => ({ kind: "accept", reason });
-  return Promise.race<Ending>([
-    stopped.then(() => ({ kind: "stopped" })),
-    exceeded.then(() => ({ kind: "memory", reason: "Too much memory in use" })),
-    server.finished.then(
-      () => accept("The server has ended"),
-      (error) => accept(`${error}`),
-    ),
-  ]);
-}
-
-/** Resolves when a signal is aborted, or at once if it already is. */
-function waitForAbort(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve());
+    const failAccept = (reason: string) => resolve({ kind: "accept", reason });
+    if (stop.aborted) resolve({ kind: "stopped" });
+    // Replaces that of the previous listener, which would keep it in memory
+    stop.onabort = () => resolve({ kind: "stopped" });
+    exceeded.then(() =>
+      resolve({ kind: "memory", reason: "Too much memory in use" })
+    );
+    server.finished.then(
+      () => failAccept("The server has ended"),
+      (error) => failAccept(`${error}`),
+    );
   });
 }

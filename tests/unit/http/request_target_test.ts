@@ -26,9 +26,9 @@ const URLS: [url: string, host: string | undefined, target?: string][] = [
   ["http://user@other/datasensor", "board"],
   ["http://user@other/datasensor", "user"],
   ["http://b:80:80/datasensor", "b"],
-  ["http://other//datasensor", "board/x", "//datasensor"],
-  ["http://board//datasensor", "board^", "//datasensor"],
-  ["http://localhost.example//datasensor", "board^", "//datasensor"],
+  ["http://other//datasensor", "board", "//datasensor"],
+  ["http://other//datasensor", "board/x"],
+  ["http://localhost.example//datasensor", "board^"],
   // The target of CONNECT is an authority
   ["http://a:80", "a:80", "/"],
   // HTTP/2 with :path *
