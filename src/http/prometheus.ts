@@ -12,9 +12,9 @@ const OPENMETRICS = /^\s*application\/openmetrics-text\s*(;|$)/i;
 const VERSIONED_TEXT = /^\s*text\/plain\s*;(.*;)?\s*version\s*=/i;
 
 // Without limits, a line of 64 KiB could become hundreds of megabytes
+const MAX_CHARACTERS = 512 * 1024; // of all samples: ordinary lines of 64 KiB take less
 const MAX_DEPTH = 10; // of objects and arrays in each other
 const MAX_KEY_CHARACTERS = 200;
-const MAX_NUMBERS = 1000;
 
 /**
  * A decimal number, such as `21.5`, `-3` or `1e3`, between spaces. After a digit, only one
@@ -43,36 +43,51 @@ const namesTextFormat = memoizeLast((accept: string) =>
  * the same key, the last counts, as in `JSON.parse()`.
  */
 export function formatMetrics(measurement: Measurement): string {
-  const numbers: Samples = new Map();
-  const times: Samples = new Map();
-  // The newest first, since MAX_NUMBERS leaves out the last ones. The JSON text of all, once
-  // parsed, would begin with the names that are integers
-  const sensors = measurement.sensors?.entries() ??
-    [[undefined, measurement] as const];
+  let numbers = "";
+  let times = "";
+  // The newest first, in case there is no room for all. The JSON text of all, once parsed,
+  // would begin with the names that are integers
+  const sensors = measurement.sensors ??
+    new Map<undefined, Measurement>([[undefined, measurement]]);
   for (const [sensor, { json, time }] of sensors) {
-    addNumbers(numbers, parseReading(json), sensor);
-    times.set(formatKey(sensor), time / 1000);
+    const labels = formatLabels({ sensor });
+    const sample = `datasensor_reading_timestamp_seconds${labels} ${
+      time / 1000
+    }\n`;
+    const room = MAX_CHARACTERS - numbers.length - times.length - sample.length;
+    const { text, isAll } = formatNumbers(json, sensor, room);
+    // Without some numbers, it would look as if a part of the sensor had failed
+    if (sensor !== undefined && !isAll) continue;
+    numbers += text;
+    times += sample;
   }
   return `# HELP datasensor_reading A number in the last reading.
 # TYPE datasensor_reading gauge
-${formatSamples("datasensor_reading", numbers)}\
+${numbers}\
 # HELP datasensor_reading_timestamp_seconds When the last reading arrived, in s since 1970.
 # TYPE datasensor_reading_timestamp_seconds gauge
-${formatSamples("datasensor_reading_timestamp_seconds", times)}\
+${times}\
 # HELP datasensor_build_info The version of the program.
 # TYPE datasensor_build_info gauge
 datasensor_build_info{version="${PROGRAM_VERSION}"} 1
 `;
 }
 
-/** Numbers of a metric, by their labels. */
-type Samples = Map<string, number>;
-
-function formatSamples(metric: string, samples: Samples): string {
-  return Array.from(
-    samples,
-    ([labels, number]) => `${metric}${labels} ${number}\n`,
-  ).join("");
+/** Formats the numbers of a reading, the first ones if there is no room for all. */
+function formatNumbers(
+  json: string,
+  sensor: string | undefined,
+  room: number,
+): { text: string; isAll: boolean } {
+  const samples = new Map<string, string>(); // by their labels
+  for (const [key, number] of listNumbers(parseReading(json))) {
+    const labels = formatLabels({ sensor, key });
+    const sample = `datasensor_reading${labels} ${number}\n`;
+    room -= sample.length;
+    if (room < 0) break;
+    samples.set(labels, sample);
+  }
+  return { text: [...samples.values()].join(""), isAll: room >= 0 };
 }
 
 /** Parses a reading. A string that is a number counts: without `--json`, all are strings. */
@@ -83,34 +98,35 @@ function parseReading(json: string): unknown {
     : value;
 }
 
-/** Adds the numbers in a value, booleans as 0 and 1. */
-function addNumbers(
-  samples: Samples,
+/** Yields the numbers in a value, booleans as 0 and 1, with their keys. */
+function* listNumbers(
   value: unknown,
   key?: string,
   depth = 0,
-): void {
+): Generator<[key: string | undefined, number: number]> {
   if (typeof value === "number" || typeof value === "boolean") {
     const number = Number(value); // JSON permits some that are infinite, like 1e999
-    if (Number.isFinite(number)) samples.set(formatKey(key), number);
+    if (Number.isFinite(number)) yield [key, number];
   } else if (typeof value === "object" && value !== null && depth < MAX_DEPTH) {
-    const entries = Array.isArray(value)
-      ? value.entries()
-      : Object.entries(value);
-    for (const [name, inner] of entries) {
-      if (samples.size === MAX_NUMBERS) return;
-      const path = key === undefined ? `${name}` : `${key}.${name}`;
+    for (const [name, inner] of Object.entries(value)) {
+      const path = key === undefined ? name : `${key}.${name}`;
       if (path.length > MAX_KEY_CHARACTERS) continue;
-      addNumbers(samples, inner, path, depth + 1);
+      yield* listNumbers(inner, path, depth + 1);
     }
   }
 }
 
-/** Formats a key as a label. What is not Unicode would be replaced later anyway. */
-function formatKey(key: string | undefined): string {
-  if (key === undefined) return "";
-  const value = key.toWellFormed()
+/** Formats those labels that have a value. */
+function formatLabels(labels: Record<string, string | undefined>): string {
+  const pairs = Object.entries(labels)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}="${escapeLabel(value!)}"`);
+  return pairs.length > 0 ? `{${pairs.join(",")}}` : "";
+}
+
+/** Escapes a label's value. What is not Unicode would be replaced later anyway. */
+function escapeLabel(value: string): string {
+  return value.toWellFormed()
     .replace(/[\\"]/g, "\\$&")
     .replaceAll("\n", "\\n");
-  return `{key="${value}"}`;
 }

@@ -18,7 +18,7 @@ export type LineParser = (line: Uint8Array) => ValidLine | InvalidLine;
 const NOT_JSON = {
   problem: "Dropping lines that are not JSON",
   remedy:
-    "Print a whole JSON text on each line, numbers with a decimal point, or omit --json to serve any text",
+    "Print a whole JSON text on each line: names in double quotes (Python: json.dumps), numbers with a decimal point, and nothing instead of nan. Or omit --json to serve any text",
 };
 const SEVERAL_LINES = {
   problem: "Dropping JSON texts over several lines",
@@ -28,10 +28,16 @@ const NULL = {
   problem: "Dropping lines that are null",
   remedy: "Print nothing while there is no value",
 };
-const NO_KEY = {
+const NO_NAME = {
   problem: "Dropping lines without a key that --key names",
   remedy:
-    "Print JSON objects with one of these keys, whose value is a string, a number, true or false",
+    "Print JSON objects with one of these keys, whose value is a non-empty string, a number, true or false",
+};
+const MAX_NAME_CHARACTERS = 200;
+const LONG_NAME = {
+  problem:
+    `Dropping lines whose sensor has a name of more than ${MAX_NAME_CHARACTERS} characters`,
+  remedy: "Name shorter values with --key",
 };
 
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -42,27 +48,40 @@ export function parseText(line: Uint8Array): ValidLine {
   return { json: JSON.stringify(UTF8.decode(line)) };
 }
 
+/** A string of a JSON text (RFC 8259, section 7), with the colon after a key. */
+const STRING = String.raw`"(?:[^"\\]|\\.)*"\s*:?`;
+const NUMBER = String.raw`-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?`;
+
+/** A token of a JSON text (section 2). After words like `12:30:01:`, no text goes on. */
+const TOKEN = RegExp(
+  String
+    .raw`\s*(?:[[\]{},]|${STRING}|(?:${NUMBER}|true|false|null)(?=[\s,\]}]))`,
+  "y",
+);
+
 /**
  * Creates a parser of lines that are JSON texts in UTF-8 (RFC 8259, section 8.1). With
  * keys, each is an object, whose values of these keys are the name of its sensor.
  */
 export function createJsonParser(keys?: readonly string[]): LineParser {
-  // Whether the last line ended within a JSON text: a piece of that, such as 2, is no reading
-  let isWithinText = false;
+  let wasOpen = false; // whether a JSON text went on after the previous line
   return (line) => {
-    const wasWithinText = isWithinText;
-    isWithinText = endsWithinText(line);
-    return wasWithinText || isWithinText
-      ? SEVERAL_LINES
-      : parseJson(line, keys);
+    const isOpen = leavesTextOpen(line);
+    const isPiece = wasOpen || isOpen; // such as 2, which is no reading
+    wasOpen = isOpen;
+    return isPiece ? SEVERAL_LINES : parseJson(line, keys);
   };
 }
 
-/** Whether a line is a part of a JSON text, and not words, and the text goes on after it. */
-function endsWithinText(line: Uint8Array): boolean {
-  const part = UTF8.decode(line).trim();
-  return /[[{,:]$/.test(part) &&
-    /^([[\]{}",\d-]|(true|false|null)\b)/.test(part);
+/** Whether a line consists of JSON tokens, not of words, and the text goes on after it. */
+function leavesTextOpen(line: Uint8Array): boolean {
+  const part = UTF8.decode(line).trimEnd();
+  if (!/[[{,:]$/.test(part)) return false;
+  TOKEN.lastIndex = 0;
+  while (TOKEN.lastIndex < part.length) {
+    if (!TOKEN.test(part)) return false;
+  }
+  return true;
 }
 
 function parseJson(
@@ -74,23 +93,29 @@ function parseJson(
     if (JSON.parse(json) === null) return NULL;
     if (!keys) return { json };
     const name = nameSensor(json, keys);
-    return name === undefined ? NO_KEY : { json, name };
+    if (name === "") return NO_NAME;
+    return name.length > MAX_NAME_CHARACTERS ? LONG_NAME : { json, name };
   } catch {
     return NOT_JSON;
   }
 }
 
-/** Returns the values of those keys that a JSON text has, or undefined if it has none. */
-function nameSensor(
-  json: string,
-  keys: readonly string[],
-): string | undefined {
+/**
+ * Returns the value of a key that a JSON text has, or an empty text. Of several keys, each
+ * value has its place: `Nexus-TH/1/42`, or `Nexus-TH//42` if the second one is absent.
+ */
+function nameSensor(json: string, keys: readonly string[]): string {
   const object = JSON.parse(quoteLargeIntegers(json));
-  if (typeof object !== "object" || Array.isArray(object)) return undefined;
-  // What an object inherits, such as its constructor, has another type
-  const values = keys.map((key) => object[key])
-    .filter((value) => /^(string|number|boolean)$/.test(typeof value));
-  return values.length > 0 ? values.join(" ") : undefined;
+  if (typeof object !== "object" || Array.isArray(object)) return "";
+  const values = keys.map((key) => {
+    const value = object[key];
+    // What an object inherits, such as its constructor, has another type
+    const isName = /^(string|number|boolean)$/.test(typeof value);
+    return isName ? `${value}`.toWellFormed() : ""; // as it is served to Prometheus
+  });
+  if (values.length === 1) return values[0]!;
+  const escaped = values.map((it) => it.replace(/[%/]/g, encodeURIComponent));
+  return escaped.join("/").replace(/\/+$/, "");
 }
 
 /** Makes strings of integers that JSON.parse() may round, so that ids stay apart. */

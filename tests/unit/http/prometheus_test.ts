@@ -97,6 +97,7 @@ const READINGS: [json: string, ...samples: string[]][] = [
   ['"21.5"', "datasensor_reading 21.5"],
   ['" 07\\r"', "datasensor_reading 7"],
   ['"-2.5e-3"', "datasensor_reading -0.0025"],
+  ['"21."', "datasensor_reading 21"],
   ['"Sensor data"'],
   ['""'],
   ['" "'],
@@ -165,54 +166,82 @@ const samplesOf = (text: string) =>
 
 Deno.test("formatMetrics() formats the numbers and the time of each sensor", () => {
   const text = formatMetrics(measure(
-    ["Nexus-TH 1 42", '{"temperature_C":21.50,"id":42,"on":true}'],
+    ["Nexus-TH/1/42", '{"temperature_C":21.50,"id":42,"on":true}'],
     ["7", '{"t":{"x":[3]},"time":"12:00"}'],
     ['a"b', "{}"],
-    ["", '{"t":1}'],
     ["__proto__", '{"t":2}'],
   ));
   assertEquals(samplesOf(text), [
-    'reading{key="Nexus-TH 1 42.temperature_C"} 21.5',
-    'reading{key="Nexus-TH 1 42.id"} 42',
-    'reading{key="Nexus-TH 1 42.on"} 1',
-    'reading{key="7.t.x.0"} 3',
-    'reading{key=".t"} 1',
-    'reading{key="__proto__.t"} 2',
-    'reading_timestamp_seconds{key="Nexus-TH 1 42"} 5',
-    'reading_timestamp_seconds{key="7"} 4',
-    String.raw`reading_timestamp_seconds{key="a\"b"} 3`,
-    'reading_timestamp_seconds{key=""} 2',
-    'reading_timestamp_seconds{key="__proto__"} 1',
+    'reading{sensor="Nexus-TH/1/42",key="temperature_C"} 21.5',
+    'reading{sensor="Nexus-TH/1/42",key="id"} 42',
+    'reading{sensor="Nexus-TH/1/42",key="on"} 1',
+    'reading{sensor="7",key="t.x.0"} 3',
+    'reading{sensor="__proto__",key="t"} 2',
+    'reading_timestamp_seconds{sensor="Nexus-TH/1/42"} 4',
+    'reading_timestamp_seconds{sensor="7"} 3',
+    String.raw`reading_timestamp_seconds{sensor="a\"b"} 2`,
+    'reading_timestamp_seconds{sensor="__proto__"} 1',
   ]);
 });
 
-Deno.test("formatMetrics() formats each sample once, whatever the names", () => {
+Deno.test("formatMetrics() keeps sensors apart whose names and keys have dots", () => {
   const text = formatMetrics(measure(
-    ["a", '{"b":{"c":1}}'],
     ["a.b", '{"c":2}'],
-    ["\ud800", "{}"],
-    ["\udfff", "{}"],
+    ["a", '{"b.c":1}'],
   ));
-  assertEquals(samplesOf(text), [
-    'reading{key="a.b.c"} 2',
-    'reading_timestamp_seconds{key="a"} 4',
-    'reading_timestamp_seconds{key="a.b"} 3',
-    'reading_timestamp_seconds{key="\ufffd"} 1',
+  assertEquals(samplesOf(text).slice(0, 2), [
+    'reading{sensor="a.b",key="c"} 2',
+    'reading{sensor="a",key="b.c"} 1',
   ]);
 });
 
-Deno.test("formatMetrics() leaves out numbers of the sensors that have been silent longest", () => {
-  const json = `{${Array.from({ length: 8 }, (_, i) => `"k${i}":${i}`)}}`;
-  const sensors = Array.from({ length: 130 }, (_, i) => `${200 - i}`);
-  const text = formatMetrics(
-    measure(...sensors.map((name) => [name, json] as [string, string])),
+const MAX_CHARACTERS = 512 * 1024;
+
+/** Returns an array that becomes about a number of characters of a sensor's samples. */
+const fill = (characters: number) =>
+  `{"k":[${Array(Math.ceil(characters / 42)).fill(1)}]}`;
+
+Deno.test("formatMetrics() shows a sensor with all its numbers and its time, or not at all", () => {
+  const text = formatMetrics(measure(
+    ["fits", fill(MAX_CHARACTERS / 2)],
+    ["does not fit", fill(MAX_CHARACTERS / 2)],
+    ["fits, too", '{"t":21.5}'],
+  ));
+  const samples = samplesOf(text);
+  const whole = samples.filter((it) => it.startsWith('reading{sensor="fits",'));
+  assertEquals(whole.length, Math.ceil(MAX_CHARACTERS / 2 / 42));
+  assertEquals(samples.slice(whole.length), [
+    'reading{sensor="fits, too",key="t"} 21.5',
+    'reading_timestamp_seconds{sensor="fits"} 3',
+    'reading_timestamp_seconds{sensor="fits, too"} 1',
+  ]);
+});
+
+Deno.test("formatMetrics() shows the first numbers of a single sensor, and its time", () => {
+  const text = formatMetrics({ json: fill(2 * MAX_CHARACTERS), time: 1000 });
+  const samples = samplesOf(text);
+  assertEquals(samples[0], 'reading{key="k.0"} 1');
+  assertEquals(samples.at(-1), "reading_timestamp_seconds 1");
+  const { length } = samples.map((it) => `datasensor_${it}\n`).join("");
+  assert(
+    length <= MAX_CHARACTERS && length > MAX_CHARACTERS - 100,
+    `${length}`,
   );
-  const keys = samplesOf(text).map((it) => it.match(/"(.*)"/)![1]!);
-  const kept = sensors.slice(0, 125); // whose 1,000 numbers fit
-  const numbers = kept.flatMap((name) =>
-    Array.from({ length: 8 }, (_, i) => `${name}.k${i}`)
-  );
-  assertEquals(keys, [...numbers, ...sensors]);
+});
+
+Deno.test("formatMetrics() shows all of ordinary lines of 64 KiB", () => {
+  const room = (name: string) =>
+    JSON.stringify({
+      room: name,
+      temperature_C: 21.5,
+      humidity: 40.2,
+      ok: true,
+    });
+  const names = Array.from({ length: 900 }, (_, i) => `room ${i}`);
+  const lines = names.map((name) => [name, room(name)] as [string, string]);
+  assert(lines.flat().join("").length > MAX_LINE_BYTES);
+  const samples = samplesOf(formatMetrics(measure(...lines)));
+  assertEquals(samples.length, names.length * 4);
 });
 
 /** Counts the numbers in a reading. */
@@ -223,14 +252,12 @@ function countNumbers(json: string): number {
 
 const nest = (depth: number) => '{"a":'.repeat(depth) + "1" + "}".repeat(depth);
 
-Deno.test("formatMetrics() leaves out numbers in more than ten objects, long keys, and all after 1,000", () => {
+Deno.test("formatMetrics() leaves out numbers in more than ten objects, and long keys", () => {
   assertEquals([nest(10), nest(11)].map(countNumbers), [1, 0]);
   const keys = [200, 201].map((length) => `{"${"k".repeat(length)}":1}`);
   assertEquals(keys.map(countNumbers), [1, 0]);
   const inner = [198, 199].map((length) => `{"a":{"${"k".repeat(length)}":1}}`);
   assertEquals(inner.map(countNumbers), [1, 0]);
-  const arrays = [1000, 1001].map((length) => `[${Array(length).fill(1)}]`);
-  assertEquals(arrays.map(countNumbers), [1000, 1000]);
 });
 
 /** Returns parts, as many as fit in a line. */
@@ -255,7 +282,11 @@ const HOSTILE: [what: string, json: string][] = [
 for (const [what, json] of HOSTILE) {
   Deno.test(`formatMetrics() makes a short text of 64 KiB of ${what}`, () => {
     assert(json.length <= MAX_LINE_BYTES);
-    const { length } = formatMetrics({ json, time: 0 });
-    assert(length < 300_000, `${length} characters`);
+    for (
+      const reading of [{ json, time: 0 }, measure(["a".repeat(200), json])]
+    ) {
+      const { length } = formatMetrics(reading);
+      assert(length < MAX_CHARACTERS + 1000, `${length} characters`);
+    }
   });
 }

@@ -26,8 +26,9 @@ function parse(parser: LineParser, line: string | Uint8Array): string {
 
 const NOT_JSON = "lines that are not JSON";
 const NULL = "lines that are null";
+const LONG_NAME = "lines whose sensor has a name of more than 200 characters";
 const PIECE = "JSON texts over several lines";
-const NO_KEY = "lines without a key that --key names";
+const NO_NAME = "lines without a key that --key names";
 
 Deno.test("parseText() makes a JSON string of any line", () => {
   for (const line of ["21.5", "null", "{", '"a"', "\ufeff\\ °"]) {
@@ -107,6 +108,50 @@ const SEQUENCES: [what: string, lines: [line: string, result: string][]][] = [
     ["trueish [", NOT_JSON],
     ["23", "23"],
   ]],
+  ["words, numbers and punctuation before a reading", [
+    ["[info] reading:", NOT_JSON],
+    ["1", "1"],
+    ["2026-11-25 12:00:00 kitchen:", NOT_JSON],
+    ["2", "2"],
+    ["[MQTT] Payload:", NOT_JSON],
+    ["3", "3"],
+    ["12:30:01 data:", NOT_JSON],
+    ["4", "4"],
+    ["-> Payload:", NOT_JSON],
+    ["5", "5"],
+    ["--- Uplink:", NOT_JSON],
+    ["6", "6"],
+    ["2026-11-25 10:00:01,123 INFO publishing:", NOT_JSON],
+    ["7", "7"],
+    ["'t': 21.5,", NOT_JSON],
+    ["8", "8"],
+    ["True,", NOT_JSON],
+    ["9", "9"],
+  ]],
+  // In a JSON text, a colon follows a string only, and a number has no leading zero
+  ["a time before a reading", [
+    ["12:30:01:", NOT_JSON],
+    ["1", "1"],
+    ["[12:30:01]:", NOT_JSON],
+    ["2", "2"],
+    ["2026-11-25,", NOT_JSON],
+    ["3", "3"],
+    ["007,", NOT_JSON],
+    ["4", "4"],
+  ]],
+  // What a JSON text could contain is a piece, even if it is printed as words
+  ["tokens before a reading", [
+    ["21.5,", PIECE],
+    ["1", PIECE],
+    ["-1.5e-3, true, null ,", PIECE],
+    ["2", PIECE],
+    ['"kitchen" :', PIECE],
+    ["3", PIECE],
+    ["[1] [", PIECE],
+    ["4", PIECE],
+    [String.raw`"a\"b\\", {`, PIECE],
+    ["5", PIECE],
+  ]],
   ["a comma at the start of a line", [
     ["[1", NOT_JSON],
     [", 2", NOT_JSON],
@@ -141,37 +186,40 @@ for (const [what, lines] of SEQUENCES) {
 
 /** Lines, and the names of their sensors by model, channel and id. */
 const NAMES: [line: string, name: string | undefined][] = [
-  ['{"id":42,"channel":1,"model":"Nexus-TH"}', "Nexus-TH 1 42"],
-  ['{"model":"Nexus-TH","id":"42"}', "Nexus-TH 42"],
-  ['{"channel":1}', "1"],
-  ['{"channel":1.0}', "1"],
-  ['{"channel":"1"}', "1"],
-  ['{"channel":1e0}', "1"],
-  ['{"id":-0.50}', "-0.5"],
-  ['{"id":true,"channel":false}', "false true"],
-  ['{"id":""}', ""],
-  ['{"id":"","channel":""}', " "],
-  [String.raw`{"id":"a\"b\\"}`, 'a"b\\'],
-  ['{"id":"a.b"}', "a.b"],
-  ['{"id":"__proto__"}', "__proto__"],
-  ['{"id":1,"id":2}', "2"],
+  ['{"id":42,"channel":1,"model":"Nexus-TH"}', "Nexus-TH/1/42"],
+  ['{"model":"LaCrosse-WS3600","id":"7"}', "LaCrosse-WS3600//7"],
+  ['{"model":"a","channel":"","id":null}', "a"],
+  ['{"channel":1}', "/1"],
+  ['{"channel":1.0}', "/1"],
+  ['{"channel":"1"}', "/1"],
+  ['{"channel":1e0}', "/1"],
+  ['{"id":-0.50}', "//-0.5"],
+  ['{"id":true,"channel":false}', "/false/true"],
+  ['{"model":"a/b%","id":"/"}', "a%2Fb%25//%2F"],
+  [String.raw`{"id":"a\"b\\"}`, '//a"b\\'],
+  ['{"id":"a.b"}', "//a.b"],
+  ['{"id":"__proto__"}', "//__proto__"],
+  ['{"id":1,"id":2}', "//2"],
+  // Prometheus gets no other text
+  [String.raw`{"id":"\ud800"}`, "//\ufffd"],
   // Integers that a number of JavaScript cannot hold
-  ['{"id":9007199254740993}', "9007199254740993"],
-  ['{"id" : 9007199254740992 }', "9007199254740992"],
-  ['{"id":-12345678901234567890}', "-12345678901234567890"],
-  ['{"id":"9007199254740993"}', "9007199254740993"],
-  ['{"id":1000000000000000}', "1000000000000000"],
-  ['{"id":1000000000000000.0}', "1000000000000000"],
-  ['{"id":0.10000000000000000}', "0.1"],
-  ['{"id":1e400}', "Infinity"],
-  [String.raw`{"id":"\",1234567890123456789"}`, '",1234567890123456789'],
+  ['{"id":9007199254740993}', "//9007199254740993"],
+  ['{"id" : 9007199254740992 }', "//9007199254740992"],
+  ['{"id":-12345678901234567890}', "//-12345678901234567890"],
+  ['{"id":"9007199254740993"}', "//9007199254740993"],
+  ['{"id":1000000000000000}', "//1000000000000000"],
+  ['{"id":1000000000000000.0}', "//1000000000000000"],
+  ['{"id":0.10000000000000000}', "//0.1"],
+  ['{"id":1e400}', "//Infinity"],
+  [String.raw`{"id":"\",1234567890123456789"}`, '//",1234567890123456789'],
   [
     `{"x":${"[".repeat(9000)}${"]".repeat(9000)},"id":9007199254740993}`,
-    "9007199254740993",
+    "//9007199254740993",
   ],
   // No name
   ['{"time":1}', undefined],
   ["{}", undefined],
+  ['{"id":"","channel":""}', undefined],
   ['{"id":null,"channel":[1],"model":{"id":1}}', undefined],
   ['[{"id":1}]', undefined],
   ['"id"', undefined],
@@ -182,16 +230,52 @@ const NAMES: [line: string, name: string | undefined][] = [
 for (const [line, name] of NAMES) {
   Deno.test(`createJsonParser() names the sensor of ${line.slice(0, 80)}`, () => {
     const parser = createJsonParser(["model", "channel", "id"]);
-    const expected = name === undefined ? NO_KEY : `${name}: ${line}`;
+    const expected = name === undefined ? NO_NAME : `${name}: ${line}`;
     assertEquals(parse(parser, line), expected);
   });
 }
+
+Deno.test("createJsonParser() takes the value of a single key as it is", () => {
+  const parser = createJsonParser(["room"]);
+  for (const name of ["living room", "a/b%", "/", "7"]) {
+    const line = JSON.stringify({ room: name });
+    assertEquals(parse(parser, line), `${name}: ${line}`);
+  }
+  assertEquals(parse(parser, '{"room":""}'), NO_NAME);
+});
+
+/** Different objects, which must have different names. */
+const DIFFERENT = [
+  { room: "living room", place: "window" },
+  { room: "living", place: "room window" },
+  { room: "living/room", place: "window" },
+  { room: "living", place: "room/window" },
+  { room: "living%2Froom", place: "window" },
+  { room: "window" },
+  { place: "window" },
+];
+
+Deno.test("createJsonParser() never gives two sensors one name", () => {
+  const parser = createJsonParser(["room", "place"]);
+  const names = DIFFERENT.map((it) =>
+    parse(parser, JSON.stringify(it)).split(": ")[0]
+  );
+  assertEquals(new Set(names).size, DIFFERENT.length, `${names}`);
+});
+
+Deno.test("createJsonParser() drops lines whose sensor has a name of more than 200 characters", () => {
+  const parser = createJsonParser(["room", "place"]);
+  const nameOf = (length: number) =>
+    parse(parser, JSON.stringify({ room: "/", place: "x".repeat(length) }));
+  assertEquals(nameOf(196).split(":")[0]!.length, 200);
+  assertEquals(nameOf(197), LONG_NAME);
+});
 
 Deno.test("createJsonParser() finds only keys that an object has itself", () => {
   for (const key of ["__proto__", "constructor", "toString", "length", "0"]) {
     const parser = createJsonParser([key]);
     for (const line of ["{}", "[1]", '"a"']) {
-      assertEquals(parse(parser, line), NO_KEY);
+      assertEquals(parse(parser, line), NO_NAME);
     }
     const line = `{"${key}":"a"}`;
     assertEquals(parse(parser, line), `a: ${line}`);
