@@ -1,6 +1,7 @@
 // Makes the Debian package, and looks into it. tests/board installs it.
 
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { HELP } from "../../src/process/command_line.ts";
 import { COMPUTE_LIMIT_MS, makeFromCommit } from "../helpers/executable.ts";
 import { Folder } from "../helpers/files.ts";
 import { listBrokenLinks } from "../helpers/guide.ts";
@@ -87,6 +88,42 @@ Deno.test(
   },
 );
 
+const PLACEHOLDERS = [
+  "owner@datasensor.invalid",
+  "Write to CONTACT",
+  "The owner has not\nchosen a licence",
+];
+
+Deno.test(
+  skipIf(reason, "a package is published only if it has no placeholder"),
+  async () => {
+    const workflow = await Deno.readTextFile(".github/workflows/ci.yml");
+    const [, step] = workflow.match(
+      /- name: Refuse placeholders\n +run: \|\n((?: {10}.*\n)+)/,
+    )!;
+    const publish = async (text: string) => {
+      await run(`rm -rf release
+        mkdir -p release/tree/usr release/tree/DEBIAN
+        cp tree/DEBIAN/control release/tree/DEBIAN
+        cp -R tree/usr/share release/tree/usr
+        cd release/tree
+        gunzip ${DOCUMENTS}/changelog.gz
+        find . -type f -exec sed -i -e s/datasensor.invalid/owner.example/ \\
+          -e s/CONTACT/security@owner.example/ -e 's/chosen a licence//' {} +
+        echo '${text}' >>${DOCUMENTS}/copyright
+        gzip ${DOCUMENTS}/changelog
+        dpkg-deb -b . ../${NAME}`);
+      return await output("bash", ["-ec", step!], { cwd: `${folder}/release` });
+    };
+    assertEquals((await publish("")).code, 0);
+    for (const placeholder of PLACEHOLDERS) {
+      const { code, stdout } = await publish(placeholder);
+      assertEquals(code, 1);
+      assertMatch(stdout, /^package\/.*\/copyright.These files have/s);
+    }
+  },
+);
+
 Deno.test(
   skipIf(
     reason ?? missing("readelf"),
@@ -115,6 +152,19 @@ Deno.test(
     const found = await run(`lintian --no-cfg --fail-on none --display-info \\
       ${NAME} 2>/dev/null | grep -E '^[EW]:|-override ' || true`);
     assertEquals(found, "");
+  },
+);
+
+Deno.test(
+  skipIf(reason, "the manual page lists the flags, and files of the package"),
+  async () => {
+    const file = "tree/usr/share/man/man1/datasensor.1.gz";
+    const page = (await run(`gzip -dc ${file}`)).replaceAll("\\-", "-");
+    const flags = HELP.slice(HELP.indexOf("  --host"));
+    assert(page.includes(`\n${flags}\n`), page);
+    for (const [file] of page.matchAll(/(?<=^\.I )\/(etc|usr)\/.*/gm)) {
+      await Deno.stat(`${folder}/tree${file}`);
+    }
   },
 );
 

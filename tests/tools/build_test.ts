@@ -8,10 +8,11 @@ import { missing, skipIf } from "../helpers/skip.ts";
 
 const COMPILER = `#!/bin/sh
 for arg; do case $arg in --output=*) output=\${arg#*=} ;; *) echo "$arg" ;; esac; done >args
-env | grep -E "^(DENO|OTEL)_" >>args
+env | sed "s/=.*//" | sort >>args
 {
   cat args deno.json
   find deno.json main.ts src -type f -exec stat -c "%a %Y %n" {} + | sort
+  stat -c "folder %a" .
 } >"$output"
 chmod 755 "$output"
 `;
@@ -23,6 +24,12 @@ const STAND_INS =
   "This build contains the stand-ins of .tools/std for the @std packages: do not release it";
 
 const unable = missing("git", "dpkg-deb");
+
+interface BuildOptions {
+  compiler?: string;
+  umask?: string;
+  env?: Record<string, string>;
+}
 
 /** A clone of the project, and what builds it. */
 class Clone implements Disposable {
@@ -47,16 +54,22 @@ class Clone implements Disposable {
     await Deno.writeTextFile(`${this.path}/.tools/std/flags`, flags);
   }
 
-  /** Builds with a compiler. */
-  async build(
+  /** Builds. */
+  build(args: string[], options: BuildOptions = {}): Promise<Output> {
+    return this.run(".tools/build", args, options);
+  }
+
+  /** Runs a command that builds with a compiler. */
+  async run(
+    command: string,
     args: string[],
-    { compiler = COMPILER, umask = "022", env = {} } = {},
+    { compiler = COMPILER, umask = "022", env = {} }: BuildOptions = {},
   ): Promise<Output> {
     using programs = await Folder.create();
     const file = `${programs.path}/deno`;
     await Deno.writeTextFile(file, compiler, { mode: 0o755 });
     const PATH = `${programs.path}:${Deno.env.get("PATH")}`;
-    const run = ["-c", 'umask $0; exec "$@"', umask, ".tools/build", ...args];
+    const run = ["-c", 'umask $0; exec "$@"', umask, command, ...args];
     return await output("sh", run, { cwd: this.path, env: { PATH, ...env } });
   }
 
@@ -78,14 +91,24 @@ Deno.test(
   async () => {
     using first = await Clone.create();
     using second = new Clone(await Folder.create());
+    using home = await Folder.create();
     const script = `umask 077; git clone -q "$0" .; cp "$0/$1" "$1"
-      git config core.autocrlf true; git config tar.umask 077`;
-    const args = ["-ec", script, first.path, ".tools/std/flags"];
-    await output("sh", args, { cwd: second.path });
+      git config core.autocrlf true; git config tar.umask 077
+      echo "*.html export-ignore" >.git/info/attributes
+      mkdir -p dist "$2/.config/git"
+      chmod g+s dist
+      echo "*.png export-ignore" >"$2/.config/git/attributes"
+      git config --file "$2/.gitconfig" core.eol crlf
+      chown -R 65534 . || true # another user's clone, if this is root`;
+    const args = [first.path, ".tools/std/flags", home.path];
+    await output("sh", ["-ec", script, ...args], { cwd: second.path });
     const env = {
+      CDPATH: "/",
       DENO_COMPAT: "1",
-      DENO_UNSTABLE_SLOPPY_IMPORTS: "1",
-      OTEL_DENO: "true",
+      GIT_DIR: first.path,
+      HOME: home.path,
+      OTEL_DENO_TRACING: "true",
+      TAR_OPTIONS: "--exclude=nginx.conf",
       TZ: "Pacific/Auckland",
     };
     const changed = { umask: "077", env };
@@ -136,10 +159,11 @@ Deno.test(
   async () => {
     using clone = await Clone.create();
     await Deno.utime(`${clone.path}/main.ts`, 0, 0); // is no change
+    await Deno.writeTextFile(`${clone.path}/src/new.ts`, ""); // nor is this
     const { given, stdout } = await clone.compile();
     assertEquals(stdout, `Made ${clone.path}/dist/datasensor-aarch64\n`);
-    await Deno.writeTextFile(`${clone.path}/src/new.ts`, "");
     await Deno.remove(`${clone.path}/src/delay.ts`);
+    await Deno.writeTextFile(`${clone.path}/.git/index.lock`, ""); // another build's
     const changed = await clone.compile();
     assertMatch(
       changed.stdout,
@@ -183,18 +207,31 @@ for (const [ends, compiler] of Object.entries(ENDS)) {
   );
 }
 
-const REFUSED: [argument: string, message: string][] = [
-  ["--target=arm", 'Unknown target "arm": use aarch64 or x86_64'],
-  ["--output-dir", "--output-dir takes a folder"],
+Deno.test(
+  skipIf(unable, "a build whose output is closed leaves nothing behind"),
+  async () => {
+    using clone = await Clone.create();
+    const args = ["-c", ".tools/build executable | :; ls -A dist"];
+    const { stdout } = await clone.run("bash", args);
+    assertEquals(stdout, "");
+  },
+);
+
+const REFUSED: [args: string[], message: string][] = [
+  [["exe"], 'Unknown product "exe": use executable or package'],
   [
-    "--debug",
+    ["executable", "--target=arm"],
+    'Unknown target "arm": use aarch64 or x86_64',
+  ],
+  [["executable", "--output-dir"], "--output-dir takes a folder"],
+  [
+    ["executable", "--debug"],
     'Unknown argument "--debug": use --target=TARGET and --output-dir DIR',
   ],
 ];
 
-for (const [argument, message] of REFUSED) {
-  Deno.test(`a build refuses ${argument}`, async () => {
-    const args = ["executable", argument];
+for (const [args, message] of REFUSED) {
+  Deno.test(`a build refuses ${args.join(" ")}`, async () => {
     const { code, stderr } = await output(".tools/build", args);
     assertEquals([code, stderr], [1, `${message}\n`]);
   });
@@ -211,8 +248,8 @@ Deno.test(
     assertMatch(without.stderr, /^This folder is no clone of the repository/);
     await Deno.mkdir(`${project.path}/.git`);
     const damaged = await build();
-    assertEquals([damaged.code, damaged.stdout], [128, ""]);
-    assertMatch(damaged.stderr, /not a git repository/);
+    assertEquals([damaged.code, damaged.stdout], [1, ""]);
+    assertMatch(damaged.stderr, /^git finds no commit in this folder/m);
   },
 );
 
@@ -220,12 +257,13 @@ Deno.test(
   skipIf(missing("git"), "a package explains that it needs dpkg-deb"),
   async () => {
     using clone = await Clone.create();
-    const env = { PATH: "/nonexistent" };
+    using programs = await Folder.create();
+    const PATH = programs.path;
+    const link = 'ln -s "$(command -v env)" "$(command -v sh)" "$0"';
+    await output("sh", ["-c", link, PATH]);
     const args = [`${clone.path}/.tools/build`, "package"];
-    const { code, stderr } = await output("/bin/sh", args, {
-      cwd: clone.path,
-      env,
-    });
+    const options = { cwd: clone.path, env: { PATH } };
+    const { code, stderr } = await output("/bin/sh", args, options);
     assertEquals(code, 1);
     assertMatch(stderr, /^dpkg-deb is not installed: install it with .*\n$/);
   },
