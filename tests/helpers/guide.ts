@@ -2,25 +2,26 @@
 
 class MarkdownFile {
   readonly text: string;
-  readonly #blocks: string[]; // of code
+  /** Its code blocks. */
+  readonly blocks: readonly string[];
 
   constructor(readonly file: string) {
     this.text = Deno.readTextFileSync(file);
     const blocks = this.text.matchAll(/^```\w+\n(.*?)^```$/gms);
-    this.#blocks = Array.from(blocks, ([, block]) => block!);
+    this.blocks = Array.from(blocks, ([, block]) => block!);
   }
 
   /** Returns the only code block that contains a text. */
   block(text: string): string {
-    return this.#only(this.#blocks, text);
+    return this.#only(this.blocks, text);
   }
 
   /** Returns the only line of the code blocks that contains a text. */
   line(text: string): string {
-    return this.#only(this.#blocks.flatMap((block) => block.split("\n")), text);
+    return this.#only(this.blocks.flatMap((block) => block.split("\n")), text);
   }
 
-  #only(parts: string[], text: string): string {
+  #only(parts: readonly string[], text: string): string {
     const found = parts.filter((part) => part.includes(text));
     if (found.length === 1) return found[0]!;
     throw new Error(`${this.file} has "${text}" ${found.length} times`);

@@ -3,68 +3,73 @@
 
 import { assertEquals } from "@std/assert";
 import { glob } from "node:fs/promises";
-import { listBrokenLinks } from "../helpers/guide.ts";
+import {
+  guide,
+  listBrokenLinks,
+  readersPage,
+  readme,
+} from "../helpers/guide.ts";
 
-const DOCUMENTS = [
-  "README.md",
-  "src/board/README.md",
-  "src/readers/README.md",
-];
+/** The pages, by the names that tests have for them. */
+const PAGES = { guide, readersPage, readme };
 
 Deno.test("every link of a page leads to a file or a section", async () => {
-  const pages = [...DOCUMENTS, ...await Array.fromAsync(glob(".github/*.md"))];
+  const files = Object.values(PAGES).map(({ file }) => file);
+  const pages = [...files, ...await Array.fromAsync(glob(".github/*.md"))];
   const broken = await Promise.all(pages.map(listBrokenLinks));
   assertEquals(broken.flat(), []);
 });
 
-/** What is typed in the sessions, and their settings. */
-const SESSIONS = await Array.fromAsync(
-  glob("tests/board/*.md"),
-  (file) => Deno.readTextFile(file),
+/** Reads all files that match a pattern. */
+const read = (pattern: string) =>
+  Array.fromAsync(glob(pattern), (file) => Deno.readTextFile(file));
+
+const tests = (await read("tests/**/*_test.ts")).join();
+const sessions = (await read("tests/board/*.md")).join();
+const settings = await Deno.readTextFile(
+  "src/board/package/etc/default/datasensor",
 );
 
-/** Who else runs a block that contains a text, or why nobody can. */
-const RUN: [text: string, how: string][] = [
-  ["deno task start", "tests/pages/readme_test.ts"],
-  ['"Sensor data"\n', "tests/pages/readme_test.ts"],
-  ["$ rm plugged-in", "tests/pages/readme_test.ts"],
-  ["Usage: datasensor", "tests/pages/readme_test.ts"],
-  [
-    "curl -fsS -m 5 http://BOARD:5000/datasensor\n",
-    "tests/readers/curl_test.ts",
-  ],
-  ["prometheus", "tests/readers/prometheus_test.ts"],
-  ["rule_files:", "tests/readers/prometheus_test.ts"],
-  ["job_name: datasensor_https", "tests/readers/nginx_test.ts"],
-  ["version=0.0.4", "tests/readers/prometheus_test.ts"],
-  ["value_json", "tests/readers/home_assistant_test.ts"],
-  ["mosquitto_pub", "tests/readers/mqtt_test.ts"],
-  ["mqtt-BOARD", "starts that unit, which a test runs"],
-  ["nginx", "tests/readers/nginx_test.ts"],
-  ["sudo nano", "needs a person; sessions write the file"],
-  ["IPAddressDeny", "needs BPF; last seen on emulated ARM boards"],
-  ["mosquitto_sub", "tests/package/sensor_examples_test.ts"],
-  ["--key", "tests/package/sensor_examples_test.ts"],
-  ["deno task package", "a session installs what it makes"],
-  ["deno task compile", "a session starts what it makes"],
-  ["git pull", "needs the server of the repository"],
+/** What sessions type, and the examples of the settings file, which a test runs. */
+const TYPED = [
+  ...sessions.match(/(?<=^((pc|board)\$|>) ).*$/gm)!,
+  ...settings.match(/(?<=^#)(FLAGS|SENSOR)=.*$/gm)!,
 ];
 
-for (const document of DOCUMENTS) {
-  Deno.test(`each code block in ${document} is run`, async () => {
-    const text = await Deno.readTextFile(document);
-    const blocks = text.matchAll(/^```\w+\n(.*?)^```$/gms);
-    const isRun = (block: string) =>
-      RUN.some(([text]) => block.includes(text)) ||
-      block.trim().split("\n").every((line) =>
-        SESSIONS.some((session) => session.includes(line.trim()))
+/** Lines that nobody types, and why. */
+const UNTYPED: Record<string, string> = {
+  "deno task package": "sessions install what it makes",
+  "deno task compile": "a session starts what it makes",
+  "git pull": "needs the server of the repository",
+  "sudo nano /etc/default/datasensor":
+    "needs a person; sessions write the file",
+  "IPAddressDeny=any": "needs BPF; last seen on emulated ARM boards",
+  "IPAddressAllow=localhost 192.0.2.0/24": "needs BPF, too",
+  "sudo apt install curl mosquitto-clients": "needs the network",
+  "sudo systemctl enable --now mqtt-BOARD": "starts a unit, which a test runs",
+  "sudo systemctl restart datasensor nginx": "a test starts both",
+};
+
+for (const [name, page] of Object.entries(PAGES)) {
+  Deno.test(`each code block in ${page.file} is run`, () => {
+    const select = (method: "block" | "line") =>
+      Array.from(
+        tests.matchAll(
+          RegExp(`\\b${name}\\.${method}\\(\\s*(["'])(.*?)\\1`, "g"),
+        ),
+        ([, , text]) => page[method](text!.replace("\\n", "\n")),
       );
-    const missing = Array.from(blocks, ([, block]) => block!)
-      .filter((block) => !isRun(block));
+    const blocks = select("block");
+    const lines = [...TYPED, ...select("line")];
+    const isRun = (line: string) =>
+      line in UNTYPED || lines.some((typed) => typed.includes(line));
+    const others = page.blocks.filter((block) =>
+      !blocks.includes(block) && !block.trim().split("\n").every(isRun)
+    );
     assertEquals(
-      missing,
+      others,
       [],
-      "Type it in a session of tests/board, or add it to RUN",
+      "Type it in a session of tests/board, or select it in a test",
     );
   });
 }
