@@ -50,16 +50,19 @@ export function formatMetrics(measurement: Measurement): string {
   const sensors = measurement.sensors ??
     new Map<undefined, Measurement>([[undefined, measurement]]);
   for (const [sensor, { json, time }] of sensors) {
-    const labels = formatLabels({ sensor });
-    const sample = `datasensor_reading_timestamp_seconds${labels} ${
-      time / 1000
-    }\n`;
-    const room = MAX_CHARACTERS - numbers.length - times.length - sample.length;
-    const { text, isAll } = formatNumbers(json, sensor, room);
+    const label = formatLabel("sensor", sensor);
+    const timestamp = formatSample(
+      "datasensor_reading_timestamp_seconds",
+      label,
+      time / 1000,
+    );
+    const room = MAX_CHARACTERS - numbers.length - times.length -
+      timestamp.length;
+    const { text, isAll } = formatNumbers(json, label, room);
     // Without some numbers, it would look as if a part of the sensor had failed
     if (sensor !== undefined && !isAll) continue;
     numbers += text;
-    times += sample;
+    times += timestamp;
   }
   return `# HELP datasensor_reading A number in the last reading.
 # TYPE datasensor_reading gauge
@@ -76,18 +79,38 @@ datasensor_build_info{version="${PROGRAM_VERSION}"} 1
 /** Formats the numbers of a reading, the first ones if there is no room for all. */
 function formatNumbers(
   json: string,
-  sensor: string | undefined,
+  sensorLabel: string,
   room: number,
 ): { text: string; isAll: boolean } {
-  const samples = new Map<string, string>(); // by their labels
+  const samples: [labels: string, sample: string][] = [];
   for (const [key, number] of listNumbers(parseReading(json))) {
-    const labels = formatLabels({ sensor, key });
-    const sample = `datasensor_reading${labels} ${number}\n`;
+    const keyLabel = formatLabel("key", key);
+    const comma = sensorLabel && keyLabel ? "," : "";
+    const labels = sensorLabel + comma + keyLabel;
+    const sample = formatSample("datasensor_reading", labels, number);
     room -= sample.length;
     if (room < 0) break;
-    samples.set(labels, sample);
+    samples.push([labels, sample]);
   }
-  return { text: [...samples.values()].join(""), isAll: room >= 0 };
+  const lastSamples = new Map(samples); // of those that have the same labels
+  return { text: [...lastSamples.values()].join(""), isAll: room >= 0 };
+}
+
+/** Formats a sample, whose labels may be empty. */
+function formatSample(metric: string, labels: string, value: number): string {
+  return `${metric}${labels && `{${labels}}`} ${value}\n`;
+}
+
+/** Formats a label, if it has a value. */
+function formatLabel(name: string, value: string | undefined): string {
+  return value === undefined ? "" : `${name}="${escapeLabel(value)}"`;
+}
+
+/** Escapes a label's value. What is not Unicode would be replaced later anyway. */
+function escapeLabel(value: string): string {
+  return value.toWellFormed()
+    .replace(/[\\"]/g, "\\$&")
+    .replaceAll("\n", "\\n");
 }
 
 /** Parses a reading. A string that is a number counts: without `--json`, all are strings. */
@@ -114,19 +137,4 @@ function* listNumbers(
       yield* listNumbers(inner, path, depth + 1);
     }
   }
-}
-
-/** Formats those labels that have a value. */
-function formatLabels(labels: Record<string, string | undefined>): string {
-  const pairs = Object.entries(labels)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name}="${escapeLabel(value!)}"`);
-  return pairs.length > 0 ? `{${pairs.join(",")}}` : "";
-}
-
-/** Escapes a label's value. What is not Unicode would be replaced later anyway. */
-function escapeLabel(value: string): string {
-  return value.toWellFormed()
-    .replace(/[\\"]/g, "\\$&")
-    .replaceAll("\n", "\\n");
 }
