@@ -1,12 +1,16 @@
-import type { Logger } from "@std/log/logger";
-import { type Config, PLACEHOLDER } from "./config.ts";
+import { type Config, DEFAULT_MAX_AGE_SECONDS, PLACEHOLDER } from "./config.ts";
 import { delay } from "./delay.ts";
 import { withAccessLog } from "./http/access_log.ts";
 import { withContext } from "./http/application.ts";
 import { createErrorHandler, withErrors } from "./http/errors.ts";
 import { createResource } from "./http/resource.ts";
 import { createResponsesTo } from "./http/responses.ts";
-import { createLogger, type LogStyle, withPriority } from "./log/logger.ts";
+import {
+  createLogger,
+  type Logger,
+  type LogStyle,
+  withPriority,
+} from "./log/logger.ts";
 import { parseCommand, VERSION } from "./process/command_line.ts";
 import { stopSignal, uncaughtErrorSignal } from "./process/signals.ts";
 import { followInput, warnOfIgnoredInput } from "./sensor/input.ts";
@@ -19,8 +23,8 @@ import { Server } from "./server/server.ts";
 
 const OUTPUT_TIMEOUT_MS = 900; // for the log, and again for an error message
 
-/** What the program uses of its process, and tests replace. */
-export const DEPENDENCIES = {
+/** The process, as the program uses it, and the server. Tests replace both. */
+export const PROCESS = {
   stdin: Deno.stdin,
   stdout: Deno.stdout,
   stderr: Deno.stderr,
@@ -29,21 +33,22 @@ export const DEPENDENCIES = {
   uncaughtErrorSignal,
   Server,
 };
-type Dependencies = typeof DEPENDENCIES;
+type Process = typeof PROCESS;
 
 /** Standard output or standard error. */
 type Stream = typeof Deno.stdout | typeof Deno.stderr;
 
 /**
- * Runs a command. Returns 0 (clean stop), 1 (failure) or 2 (invalid usage or, with
- * `--journal`, an address at which the service can never listen).
+ * Runs a command. Returns 0 (clean stop), 1 (failure) or 2 (invalid usage). With
+ * `--journal`, a failure that no restart can mend is also a 2: systemd starts the service
+ * again after any other code.
  */
 export async function runProgram(
   args: string[],
-  dependencies = DEPENDENCIES,
+  process = PROCESS,
 ): Promise<number> {
   const command = parseCommand(args);
-  const { stdout, stderr } = dependencies;
+  const { stdout, stderr } = process;
   if (command.kind === "invalid") {
     await printError(stderr, command.text, command.journal);
     return 2;
@@ -59,11 +64,10 @@ export async function runProgram(
   }
   const { config } = command;
   try {
-    await serve(config, dependencies);
+    await serve(config, process);
     return 0;
   } catch (error) {
     await printError(stderr, formatError(error, config), config.journal);
-    // After a 1, systemd starts the service again
     const isFinal = error instanceof ListenError && error.kind === "impossible";
     return config.journal && isFinal ? 2 : 1;
   }
@@ -71,19 +75,19 @@ export async function runProgram(
 
 async function serve(
   config: Config,
-  dependencies: Dependencies,
+  process: Process,
 ): Promise<void> {
-  const { stdin, stdout, stderr } = dependencies;
+  const { stdin, stdout, stderr } = process;
   // Under systemd, standard output is the FIFO of the readings
   const output = config.journal ? stderr : stdout;
   const sink = (bytes: Uint8Array) => output.write(bytes);
   const level = config.debug ? "DEBUG" : "INFO";
-  const style = chooseStyle(config, dependencies);
+  const style = chooseStyle(config, process);
   const { logger, flush } = createLogger(sink, level, style);
   // The journal outlasts updates, so it names the version that logs what follows
   if (config.journal) logger.info(VERSION);
-  const uncaught = dependencies.uncaughtErrorSignal();
-  const stop = AbortSignal.any([dependencies.stopSignal(), uncaught]);
+  const uncaught = process.uncaughtErrorSignal();
+  const stop = AbortSignal.any([process.stopSignal(), uncaught]);
 
   const sensor = createSensor(config, stdin, logger, stop);
   const responsesTo = createResponsesTo(config.cors);
@@ -96,7 +100,14 @@ async function serve(
   );
 
   const application = { handler, onError };
-  const server = new dependencies.Server(config, application, logger);
+  const { journal } = config;
+  // A restart for each attempt would write hundreds of megabytes a day into the journal
+  const settings = {
+    ...config,
+    retriesStart: journal,
+    mentionsCtrlC: !journal,
+  };
+  const server = new process.Server(settings, application, logger);
   try {
     await server.run(stop);
     uncaught.throwIfAborted();
@@ -108,7 +119,7 @@ async function serve(
 /** Returns how the log is written. */
 function chooseStyle(
   { journal }: Config,
-  { stdout, noColor }: Dependencies,
+  { stdout, noColor }: Process,
 ): LogStyle {
   if (journal) return "journal";
   return stdout.isTerminal() && !noColor ? "color" : "plain";
@@ -117,7 +128,7 @@ function chooseStyle(
 /** Creates what a request reads: a fixed text, or the last lines of standard input. */
 function createSensor(
   config: Config,
-  stdin: Dependencies["stdin"],
+  stdin: Process["stdin"],
   logger: Logger,
   stop: AbortSignal,
 ): Sensor {
@@ -126,8 +137,14 @@ function createSensor(
     const reading = { json: JSON.stringify(config.message ?? PLACEHOLDER) };
     return () => reading;
   }
-  const parse = config.json ? createJsonParser(config.keys) : parseText;
-  const readings = new LastReadings(config, logger);
+  const { json, keys, maxAgeSeconds = DEFAULT_MAX_AGE_SECONDS } = config;
+  const parse = json ? createJsonParser(keys) : parseText;
+  const hint = config.journal
+    ? "its messages in the journal may say why"
+    // Most programs print some KB at once, unless they print to a terminal
+    : "in a pipe, it may buffer its output";
+  const hasNames = keys !== undefined;
+  const readings = new LastReadings({ hasNames, maxAgeSeconds, hint }, logger);
   // Nobody awaits these: they go on as long as the service runs. What they throw is
   // uncaught, and ends the service
   followInput({ input: stdin, parse, readings, logger, stop });

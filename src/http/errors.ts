@@ -1,4 +1,4 @@
-import type { Logger } from "@std/log/logger";
+import type { Logger } from "../log/logger.ts";
 import type { Handler } from "./handler.ts";
 import type { ResponsesTo } from "./responses.ts";
 

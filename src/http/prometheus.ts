@@ -11,10 +11,9 @@ const MAX_ACCEPT_CHARACTERS = 1000; // the rest of a longer field does not count
 const OPENMETRICS = /^\s*application\/openmetrics-text\s*(;|$)/i;
 const VERSIONED_TEXT = /^\s*text\/plain\s*;(.*;)?\s*version\s*=/i;
 
-// Without limits, a line of 64 KiB could become hundreds of megabytes
-const MAX_CHARACTERS = 512 * 1024; // of all samples: ordinary lines of 64 KiB take less
 const MAX_DEPTH = 10; // of objects and arrays in each other
-const MAX_KEY_CHARACTERS = 200;
+// Of all samples: ordinary lines of 64 KiB take less, hostile ones would take megabytes
+const MAX_CHARACTERS = 512 * 1024;
 
 /**
  * A decimal number, such as `21.5`, `-3` or `1e3`, between spaces. After a digit, only one
@@ -51,14 +50,10 @@ export function formatMetrics(measurement: Measurement): string {
     new Map<undefined, Measurement>([[undefined, measurement]]);
   for (const [sensor, { json, time }] of sensors) {
     const label = formatLabel("sensor", sensor);
-    const timestamp = formatSample(
-      "datasensor_reading_timestamp_seconds",
-      label,
-      time / 1000,
-    );
-    const room = MAX_CHARACTERS - numbers.length - times.length -
-      timestamp.length;
-    const { text, isAll } = formatNumbers(json, label, room);
+    const metric = "datasensor_reading_timestamp_seconds";
+    const timestamp = formatSample(metric, label, time / 1000);
+    const used = numbers.length + times.length + timestamp.length;
+    const { text, isAll } = formatNumbers(json, label, MAX_CHARACTERS - used);
     // Without some numbers, it would look as if a part of the sensor had failed
     if (sensor !== undefined && !isAll) continue;
     numbers += text;
@@ -82,18 +77,15 @@ function formatNumbers(
   sensorLabel: string,
   room: number,
 ): { text: string; isAll: boolean } {
-  const samples: [labels: string, sample: string][] = [];
+  const samples = new Map<string | undefined, string>(); // by key
   for (const [key, number] of listNumbers(parseReading(json))) {
-    const keyLabel = formatLabel("key", key);
-    const comma = sensorLabel && keyLabel ? "," : "";
-    const labels = sensorLabel + comma + keyLabel;
-    const sample = formatSample("datasensor_reading", labels, number);
+    const labels = [sensorLabel, formatLabel("key", key)].filter(Boolean);
+    const sample = formatSample("datasensor_reading", `${labels}`, number);
     room -= sample.length;
     if (room < 0) break;
-    samples.push([labels, sample]);
+    samples.set(key, sample);
   }
-  const lastSamples = new Map(samples); // of those that have the same labels
-  return { text: [...lastSamples.values()].join(""), isAll: room >= 0 };
+  return { text: [...samples.values()].join(""), isAll: room >= 0 };
 }
 
 /** Formats a sample, whose labels may be empty. */
@@ -103,14 +95,9 @@ function formatSample(metric: string, labels: string, value: number): string {
 
 /** Formats a label, if it has a value. */
 function formatLabel(name: string, value: string | undefined): string {
-  return value === undefined ? "" : `${name}="${escapeLabel(value)}"`;
-}
-
-/** Escapes a label's value. What is not Unicode would be replaced later anyway. */
-function escapeLabel(value: string): string {
-  return value.toWellFormed()
-    .replace(/[\\"]/g, "\\$&")
-    .replaceAll("\n", "\\n");
+  if (value === undefined) return "";
+  const escaped = value.replace(/[\\"]/g, "\\$&").replaceAll("\n", "\\n");
+  return `${name}="${escaped}"`;
 }
 
 /** Parses a reading. A string that is a number counts: without `--json`, all are strings. */
@@ -133,8 +120,8 @@ function* listNumbers(
   } else if (typeof value === "object" && value !== null && depth < MAX_DEPTH) {
     for (const [name, inner] of Object.entries(value)) {
       const path = key === undefined ? name : `${key}.${name}`;
-      if (path.length > MAX_KEY_CHARACTERS) continue;
-      yield* listNumbers(inner, path, depth + 1);
+      // What is not Unicode would be replaced later anyway
+      yield* listNumbers(inner, path.toWellFormed(), depth + 1);
     }
   }
 }

@@ -39,6 +39,7 @@ export type ResponsesTo = (method: string) => Responses;
 
 /** Creates {@linkcode ResponsesTo}. With `cors`, pages of other origins may read them. */
 export function createResponsesTo(cors: boolean): ResponsesTo {
+  // Each caches its own, as those to HEAD have no bodies
   const toHead = createResponses(true, cors);
   const toOthers = createResponses(false, cors);
   return (method) => method === "HEAD" ? toHead : toOthers;

@@ -23,7 +23,7 @@ export class LineWriter {
   #draining = new Uint8Array(CAPACITY_BYTES); // what the sink is writing
   #length = 0; // how many bytes of #filling are lines
   #dropped = 0;
-  #batchBytes = BATCH_BYTES;
+  #batchBytes = BATCH_BYTES; // ATOMIC_BYTES once a write has failed
   #isCollecting = false; // more lines, before a batch is written
   #writing: Promise<void> | undefined;
 
@@ -81,16 +81,15 @@ export class LineWriter {
   }
 
   async #writeAll(lines: Uint8Array): Promise<void> {
-    let limit = this.#batchBytes; // for these lines
     for (let rest = lines; rest.length > 0;) {
       try {
-        rest = rest.subarray(await this.sink(takeLines(rest, limit)));
+        const batch = takeLines(rest, this.#batchBytes);
+        rest = rest.subarray(await this.sink(batch));
       } catch (error) {
-        // A failed write does not say how much it wrote, so the batch is written again.
-        // The next ones are smaller, so that a further failure repeats less
-        limit = ATOMIC_BYTES;
+        // A failed write does not say how much it wrote, so the batch is written again. It
+        // may fail again at any time: smaller batches then repeat less
+        this.#batchBytes = ATOMIC_BYTES;
         const isFull = error instanceof Deno.errors.WouldBlock;
-        if (isFull) this.#batchBytes = limit; // for good: it may be full at any time
         await this.wait(isFull ? FULL_RETRY_MS : RETRY_MS);
       }
     }

@@ -2,6 +2,9 @@ import { BaseHandler, type LevelName } from "@std/log/base-handler";
 import { Logger } from "@std/log/logger";
 import { LineWriter, type Sink } from "./line_writer.ts";
 
+/** What logs: other files take the type from here, so that only this one knows @std/log. */
+export type { Logger };
+
 const REMINDER_MS = 60_000; // how often an unchanged problem is logged
 
 type ByLevel = Record<string, string>;

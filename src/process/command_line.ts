@@ -31,8 +31,8 @@ export interface Flag {
     readonly valid: string;
   };
   /**
-   * Returns what it sets, a text to print instead of serving, or undefined if its value is
-   * invalid.
+   * Returns what it sets, a text to print instead of serving, or undefined if its value,
+   * which is not empty, is invalid.
    */
   parse(value: string, name: string): Partial<Config> | string | undefined;
 }
@@ -66,7 +66,7 @@ export const FLAGS: readonly Flag[] = [
     names: ["--message"],
     value: { name: "TEXT", valid: "a non-empty text" },
     help: [`serve this text (default "${PLACEHOLDER}"), not with --stdin`],
-    parse: (message) => message !== "" ? { message } : undefined,
+    parse: (message) => ({ message }),
   },
   {
     names: ["--stdin"],
@@ -165,13 +165,13 @@ function formatFlag({ names, value, help }: Flag): string {
 
 /** Tells flags and values apart: a value, after `=` or the flag, may look like a flag. */
 function* readArguments(args: readonly string[]) {
-  const rest = args.values();
-  for (const arg of rest) {
+  for (let index = 0; index < args.length; index++) {
+    const arg = args[index]!;
     if (arg === "--") continue; // npm users type it before flags
     const [, name = arg, inline] = arg.match(/^(.+?)=(.*)$/s) ?? [];
     const flag = FLAGS.find(({ names }) => names.includes(name));
-    const takesNext = flag?.value && inline === undefined; // which the loop then skips
-    const value: string | undefined = takesNext ? rest.next().value : inline;
+    const takesNext = flag?.value && inline === undefined;
+    const value = takesNext ? args[++index] : inline;
     yield { arg, name, flag, value };
   }
 }
@@ -196,11 +196,13 @@ export function parseCommand(args: readonly string[]): Command {
     if (!flag.value && value !== undefined) {
       return invalid(`${name} takes no value, not ${JSON.stringify(value)}`);
     }
-    const parsed = flag.parse(value ?? "", name); // a missing value is invalid, as "" is
+    if (flag.value && !value) {
+      return invalid(`${name} takes ${flag.value.valid}`);
+    }
+    const parsed = flag.parse(value ?? "", name); // a flag without a value ignores ""
     if (parsed === undefined) {
-      const isMissing = value === undefined || value === "";
-      const instead = isMissing ? "" : `, not ${JSON.stringify(value)}`;
-      return invalid(`${name} takes ${flag.value?.valid}${instead}`);
+      const { valid } = flag.value!;
+      return invalid(`${name} takes ${valid}, not ${JSON.stringify(value)}`);
     }
     if (typeof parsed === "string") {
       // systemd would restart the service forever after a clean exit

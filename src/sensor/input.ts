@@ -1,7 +1,6 @@
-import type { Logger } from "@std/log/logger";
 import { delay } from "../delay.ts";
 import { excerpt } from "../log/excerpt.ts";
-import { limitWarnings } from "../log/logger.ts";
+import { limitWarnings, type Logger } from "../log/logger.ts";
 import type { LastReadings } from "./last_readings.ts";
 import type { InvalidLine, LineParser } from "./line_parser.ts";
 import { type Input, ReadError, readLines } from "./line_reader.ts";
@@ -35,11 +34,11 @@ export async function followInput({
   wait = delay,
 }: FollowOptions): Promise<void> {
   const warn = limitWarnings(logger, now);
-  const drop = (line: Uint8Array, { problem, remedy }: InvalidLine) => {
+  const drop = (bytes: Uint8Array, { problem, remedy }: InvalidLine) => {
     readings.addInvalid();
     const advice = remedy === undefined ? "" : `. ${remedy}`;
     warn(problem, () => {
-      const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(line);
+      const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
       return `, such as ${excerpt(text)}${advice}`;
     });
   };
@@ -50,10 +49,10 @@ export async function followInput({
     logger.warn(`The input has ${how}${reason}: no new readings will arrive`);
   };
   try {
-    for await (const line of readLines(input, drop, now, wait)) {
-      if (line.every((byte) => byte <= 0x20)) continue; // nothing visible
-      const parsed = parse(line);
-      if ("problem" in parsed) drop(line, parsed);
+    for await (const { bytes, invalid } of readLines(input, now, wait)) {
+      if (bytes.every((byte) => byte <= 0x20)) continue; // nothing visible
+      const parsed = invalid ?? parse(bytes);
+      if ("problem" in parsed) drop(bytes, parsed);
       else readings.set(parsed.json, parsed.name);
     }
   } catch (error) {

@@ -1,22 +1,31 @@
-import type { Logger } from "@std/log/logger";
-import { type Config, DEFAULT_MAX_AGE_SECONDS } from "../config.ts";
 import { delay } from "../delay.ts";
 import { excerpt } from "../log/excerpt.ts";
-import { limitWarnings, type Warn } from "../log/logger.ts";
-import type { Measurement, Unavailable } from "./reading.ts";
+import { limitWarnings, type Logger, type Warn } from "../log/logger.ts";
+import type { Sensor } from "./reading.ts";
 import { SensorLines } from "./sensor_lines.ts";
 
 const WATCH_MS = 1000; // how late it may be logged that a reading is too old
+const CLOCK_TOLERANCE_MS = 10; // more than it takes to read both clocks
 const TOO_MANY =
   "No longer serving the sensors that have been silent longest, since all lines together exceed 64 KiB";
+
+/** What {@linkcode LastReadings} serve, and how they explain that there is nothing. */
+export interface ReadingOptions {
+  /** Whether each reading has the name of its sensor. */
+  readonly hasNames: boolean;
+  /** How old a reading may be; Infinity for no limit. */
+  readonly maxAgeSeconds: number;
+  /** What may explain that a sensor sends nothing, as the end of a sentence. */
+  readonly hint: string;
+}
 
 /** The last reading, or with `--key` that of each sensor, until it is too old. */
 export class LastReadings {
   readonly #lines: SensorLines;
   readonly #warn: Warn;
-  readonly #maxAgeSeconds: number;
   readonly #start: number; // by the monotonic clock
   #lastArrival: number | undefined; // by the monotonic clock
+  #clockOffset = 0; // the system clock minus the monotonic clock
   #hasInvalidLines = false;
   #end: "ended" | "failed" | undefined; // of the input
   #silentCount = 0; // how often a sensor was no longer served, until it is logged
@@ -24,14 +33,13 @@ export class LastReadings {
   #isProblemLogged = false;
 
   constructor(
-    private readonly config: Config,
+    private readonly options: ReadingOptions,
     private readonly logger: Logger,
     private readonly monotonicTime = () => performance.now(),
     private readonly wallTime = Date.now,
   ) {
-    this.#lines = new SensorLines(config.keys !== undefined);
+    this.#lines = new SensorLines(options.hasNames);
     this.#warn = limitWarnings(logger, monotonicTime);
-    this.#maxAgeSeconds = config.maxAgeSeconds ?? DEFAULT_MAX_AGE_SECONDS;
     this.#start = monotonicTime();
   }
 
@@ -53,78 +61,78 @@ export class LastReadings {
     this.#end = how;
   }
 
-  /**
-   * Returns what is not too old, or why there is nothing. Logs that nothing has arrived for
-   * too long, and when something arrives again.
-   */
-  read(): Measurement | Unavailable {
+  /** Returns what is not too old, or why there is nothing. */
+  read(): ReturnType<Sensor> {
     const now = this.monotonicTime();
-    const oldest = now - this.#maxAgeSeconds * 1000;
-    const removed = this.#lines.removeBefore(oldest);
-    if (this.config.keys) this.#logSilence(removed);
-    const measurement = this.#lines.toMeasurement(this.wallTime() - now);
-    if (measurement) {
-      this.#logProblem(undefined);
-      return measurement;
-    }
-    const unavailable = this.#explain(now);
-    const silentSince = this.#lastArrival ?? this.#start;
-    if (silentSince < oldest) this.#logProblem(unavailable);
-    return { unavailable };
+    const oldest = now - this.options.maxAgeSeconds * 1000;
+    const silent = this.#lines.removeBefore(oldest);
+    this.#silentCount += silent.length;
+    this.#silentName = silent[0] ?? this.#silentName;
+    const measurement = this.#lines.toMeasurement(this.#measureOffset(now));
+    return measurement ?? { unavailable: this.#explain(now) };
   }
 
-  /** Reads once a second, so that it logs although no client asks. */
+  /** Logs once a second what has changed, whether or not a client asks. */
   async watch(stop: AbortSignal, wait: typeof delay = delay): Promise<void> {
-    if (this.#maxAgeSeconds === Infinity) return;
     while (!stop.aborted) {
       await wait(WATCH_MS);
-      this.read();
+      const reading = this.read();
+      if (this.options.hasNames) this.#logSilence();
+      if ("json" in reading) this.#logEndOfProblem();
+      else this.#logProblem(reading.unavailable);
     }
+  }
+
+  /** Returns the clock offset: the same one until the system clock is set. */
+  #measureOffset(now: number): number {
+    const offset = this.wallTime() - now;
+    const step = Math.abs(offset - this.#clockOffset);
+    if (step >= CLOCK_TOLERANCE_MS) this.#clockOffset = offset;
+    return this.#clockOffset;
+  }
+
+  /** Returns why there is no reading. */
+  #explain(now: number): string {
+    const { maxAgeSeconds, hint } = this.options;
+    const end = this.#end ? `, and the input has ${this.#end}` : "";
+    if (this.#lastArrival !== undefined) {
+      const seconds = Math.ceil((now - this.#lastArrival) / 100) / 10;
+      return `The last reading is ${seconds} s old: the limit is ${maxAgeSeconds} s (--max-age)${end}`;
+    }
+    if (end) {
+      const sent = this.#hasInvalidLines ? "only invalid lines" : "no reading";
+      return `The sensor has sent ${sent}${end}`;
+    }
+    return this.#hasInvalidLines
+      ? "The sensor has sent only invalid lines so far; the log shows one"
+      : `The sensor has sent no reading so far; ${hint}`;
   }
 
   /** Logs sensors that are no longer served: once a minute, all since the last time. */
-  #logSilence(names: string[]): void {
-    this.#silentCount += names.length;
-    this.#silentName = names[0] ?? this.#silentName;
+  #logSilence(): void {
     if (this.#silentCount === 0) return;
     const isLogged = this.#warn(
-      `No longer serving sensors that are silent for ${this.#maxAgeSeconds} s (--max-age)`,
+      `No longer serving sensors that are silent for ${this.options.maxAgeSeconds} s (--max-age)`,
       () =>
         `, such as ${excerpt(this.#silentName)} (count: ${this.#silentCount})`,
     );
     if (isLogged) this.#silentCount = 0;
   }
 
-  /** Returns why there is no reading. */
-  #explain(now: number): string {
-    const end = this.#end ? `, and the input has ${this.#end}` : "";
-    if (this.#lastArrival !== undefined) {
-      const seconds = Math.ceil((now - this.#lastArrival) / 100) / 10;
-      return `The last reading is ${seconds} s old: the limit is ${this.#maxAgeSeconds} s (--max-age)${end}`;
-    }
-    if (end) {
-      const sent = this.#hasInvalidLines ? "only invalid lines" : "no reading";
-      return `The sensor has sent ${sent}${end}`;
-    }
-    if (this.#hasInvalidLines) {
-      return "The sensor has sent only invalid lines so far; the log shows one";
-    }
-    return this.config.journal
-      ? "The sensor has sent no reading so far; its messages in the journal may say why"
-      // Most programs print some KB at once, unless they print to a terminal
-      : "The sensor has sent no reading so far; in a pipe, it may buffer its output";
+  /** Logs a problem once, and another one a minute later at the earliest. */
+  #logProblem(problem: string): void {
+    // At the start, the first reading may take as long as any other one
+    const silentSince = this.#lastArrival ?? this.#start;
+    const silentMs = this.monotonicTime() - silentSince;
+    const isLate = silentMs > this.options.maxAgeSeconds * 1000;
+    if (!isLate || this.#isProblemLogged) return;
+    const isLogged = this.#warn("No current reading", () => `: ${problem}`);
+    this.#isProblemLogged = isLogged;
   }
 
-  /** Logs a problem when it begins, at most once a minute, and when it is over. */
-  #logProblem(problem: string | undefined): void {
-    const isProblem = problem !== undefined;
-    if (isProblem === this.#isProblemLogged) return;
-    if (isProblem) {
-      const isLogged = this.#warn("No current reading", () => `: ${problem}`);
-      this.#isProblemLogged = isLogged;
-    } else {
-      this.logger.warn("Readings arrive again");
-      this.#isProblemLogged = false;
-    }
+  #logEndOfProblem(): void {
+    if (!this.#isProblemLogged) return;
+    this.logger.warn("Readings arrive again");
+    this.#isProblemLogged = false;
   }
 }

@@ -7,6 +7,14 @@ export class ReadError extends Error {}
 /** Standard input, or a test's. */
 export type Input = Pick<typeof Deno.stdin, "read">;
 
+/** A line. Its bytes are overwritten once the next one is asked for. */
+export interface Line {
+  /** The line without its LF or CRLF. Of an invalid line, it may be only the start. */
+  readonly bytes: Uint8Array;
+  /** Why it is invalid, if so. */
+  readonly invalid?: InvalidLine;
+}
+
 export const MAX_LINE_BYTES = 64 * 1024; // without the end of the line
 const TOO_LONG = {
   problem: `Dropping lines longer than ${MAX_LINE_BYTES} bytes`,
@@ -14,9 +22,9 @@ const TOO_LONG = {
 const UNFINISHED = { problem: "Dropping lines without a line feed" };
 const PAUSED = { problem: "Dropping lines that pause before they end" };
 // A program prints a line at once. After a second without its end, the program may have
-// died, and the one that follows it must not complete the line. Of this second, the reader
-// may miss 0.1 s, while it rests
-const MAX_PAUSE_MS = 900;
+// died, and the one that follows it must not complete the line. The reader may rest for the
+// first 0.1 s of that second, and so not see it
+const MAX_PAUSE_MS = 1000 - 100;
 const WORK_MS = 2; // how long lines are processed before a rest
 const REST_MS = 5; // between two spells of work, and at least after each read
 const MAX_BYTES_PER_MS = 1000; // far above any sensor: more waits in the pipe
@@ -24,23 +32,21 @@ const LF = 0x0a;
 const CR = 0x0d;
 
 /**
- * Yields whole lines, without their LF or CRLF, as bytes that are overwritten later.
- * Drops those that are too long or have no end, and those that pause: a writer that
- * died within a line may be followed by another one.
+ * Yields whole lines, and those that are invalid: too long, without an end, or with a
+ * pause, since a writer that died within a line may be followed by another one.
  *
  * @throws {ReadError} If a read fails.
  */
 export async function* readLines(
   input: Input,
-  drop: Drop,
   now: () => number,
   wait: typeof delay,
-): AsyncGenerator<Uint8Array> {
-  const buffer = new LineBuffer(drop);
+): AsyncGenerator<Line> {
+  const buffer = new LineBuffer();
   while (true) {
     const waitStart = now();
     const count = await read(input, buffer.room);
-    if (count === null) return buffer.end();
+    if (count === null) return yield* buffer.end();
     const hasPaused = now() - waitStart > MAX_PAUSE_MS;
     let restAt = now() + WORK_MS;
     for (const line of buffer.push(count, hasPaused)) {
@@ -58,16 +64,11 @@ function restAfter(byteCount: number): number {
   return Math.max(REST_MS, byteCount / MAX_BYTES_PER_MS);
 }
 
-/** Receives a line that is dropped, or its start, and why. */
-type Drop = (lineOrStart: Uint8Array, why: InvalidLine) => void;
-
-/** Keeps the incomplete line at the end of what was read, and drops lines too long. */
+/** Keeps the incomplete line at the end of what was read. */
 class LineBuffer {
   readonly #bytes = new Uint8Array(MAX_LINE_BYTES + 2); // a line with its CRLF
   #length = 0; // of the incomplete line, which is at the start
-  #hasDroppedStart = false; // whether the start of the incomplete line has been dropped
-
-  constructor(private readonly drop: Drop) {}
+  #isSkipping = false; // the rest of a line, whose start was invalid
 
   /** Where to put the bytes that are read next. */
   get room(): Uint8Array<ArrayBuffer> {
@@ -76,40 +77,41 @@ class LineBuffer {
 
   /**
    * Adds bytes that were read into {@linkcode room}, at once or after a pause, and yields
-   * the lines that they complete.
+   * the lines that they complete or make invalid.
    */
-  *push(count: number, hasPaused: boolean): Generator<Uint8Array> {
-    const added = this.room.subarray(0, count); // before a drop moves the room
-    if (hasPaused) this.#dropIncomplete(PAUSED);
-    const bytes = this.#hasDroppedStart
+  *push(count: number, hasPaused: boolean): Generator<Line> {
+    const added = this.room.subarray(0, count); // before the room moves
+    if (hasPaused) yield* this.#dropIncomplete(PAUSED);
+    const bytes = this.#isSkipping
       ? this.#skipRest(added)
       : this.#bytes.subarray(0, this.#length + count);
     for (const line of splitLines(bytes)) {
-      if (line.length > MAX_LINE_BYTES) this.drop(line, TOO_LONG);
-      else yield line;
+      const invalid = line.length > MAX_LINE_BYTES ? TOO_LONG : undefined;
+      yield { bytes: line, invalid };
     }
     const incomplete = bytes.subarray(bytes.lastIndexOf(LF) + 1);
     this.#bytes.set(incomplete);
     this.#length = incomplete.length;
-    if (this.#length === this.#bytes.length) this.#dropIncomplete(TOO_LONG);
+    const isFull = this.#length === this.#bytes.length;
+    if (isFull) yield* this.#dropIncomplete(TOO_LONG);
   }
 
-  /** Drops the incomplete line, which nothing will complete. */
-  end(): void {
-    this.#dropIncomplete(UNFINISHED);
+  /** Yields the incomplete line, which nothing will complete. */
+  end(): Generator<Line> {
+    return this.#dropIncomplete(UNFINISHED);
   }
 
-  #dropIncomplete(why: InvalidLine): void {
+  *#dropIncomplete(invalid: InvalidLine): Generator<Line> {
     if (this.#length === 0) return;
-    this.drop(this.#bytes.subarray(0, this.#length), why);
+    yield { bytes: this.#bytes.subarray(0, this.#length), invalid };
     this.#length = 0;
-    this.#hasDroppedStart = true;
+    this.#isSkipping = true;
   }
 
-  /** Returns the bytes after the end of the line whose start has been dropped. */
+  /** Returns the bytes after the end of the line that is skipped. */
   #skipRest(bytes: Uint8Array): Uint8Array {
     const end = bytes.indexOf(LF);
-    this.#hasDroppedStart = end < 0;
+    this.#isSkipping = end < 0;
     return bytes.subarray(end < 0 ? bytes.length : end + 1);
   }
 }

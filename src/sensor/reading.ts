@@ -1,11 +1,5 @@
-/** What is served. */
-export type Reading = FixedText | Measurement;
-
-/** A text that does not change. */
-export interface FixedText {
-  /** The JSON text to serve. */
-  readonly json: string;
-}
+/** What is served: a fixed text, or what a sensor has measured. */
+export type Reading = Pick<Measurement, "json"> | Measurement;
 
 /** What a sensor has measured, or all of them. */
 export interface Measurement {
@@ -17,11 +11,8 @@ export interface Measurement {
   readonly sensors?: ReadonlyMap<string, Measurement>;
 }
 
-/** The absence of a reading. */
-export interface Unavailable {
-  /** Why there is no reading, as a sentence for clients. */
-  readonly unavailable: string;
-}
-
-/** Returns the reading (the same object until it changes), or why there is none. */
-export type Sensor = () => Reading | Unavailable;
+/**
+ * Returns the reading (the same object until it changes), or why there is none, as a
+ * sentence for clients.
+ */
+export type Sensor = () => Reading | { readonly unavailable: string };

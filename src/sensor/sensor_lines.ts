@@ -1,14 +1,13 @@
 import type { Measurement } from "./reading.ts";
 
 const MAX_CHARACTERS = 64 * 1024; // of all lines and names, unless the latest is longer
-const CLOCK_TOLERANCE_MS = 10; // more than it takes to read both clocks
 
 /** The last line of each sensor. Those that have been silent longest are the first. */
 export class SensorLines {
   readonly #lines = new Map<string, { json: string; arrival: number }>(); // by name
   #characters = 0;
   #measurement: Measurement | undefined; // all lines, joined, until they change
-  #clockOffset = 0; // with which they were joined
+  #clockOffset: number | undefined; // with which they were joined
 
   /** @param hasNames Whether the lines are served under their names. */
   constructor(private readonly hasNames: boolean) {}
@@ -34,24 +33,23 @@ export class SensorLines {
   }
 
   /**
-   * Returns what to serve, if there is a line: the same object until one changes, or the
-   * system clock is set.
+   * Returns what to serve, if there is a line: the same object until a line or the clock
+   * offset changes.
    *
    * @param clockOffset The system clock minus the monotonic clock, in ms.
    */
   toMeasurement(clockOffset: number): Measurement | undefined {
-    const clockStep = Math.abs(clockOffset - this.#clockOffset);
-    if (!this.#measurement || clockStep >= CLOCK_TOLERANCE_MS) {
+    if (!this.#measurement || clockOffset !== this.#clockOffset) {
       this.#clockOffset = clockOffset;
-      this.#measurement = this.#join();
+      this.#measurement = this.#join(clockOffset);
     }
     return this.#measurement;
   }
 
-  #join(): Measurement | undefined {
+  #join(clockOffset: number): Measurement | undefined {
     const sensors = new Map<string, Measurement>();
     for (const [name, { json, arrival }] of [...this.#lines].reverse()) {
-      const time = Math.round(arrival + this.#clockOffset);
+      const time = Math.round(arrival + clockOffset);
       sensors.set(name, { json, time });
     }
     const [latest] = sensors.values();

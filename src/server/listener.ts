@@ -1,7 +1,6 @@
-import type { Logger } from "@std/log/logger";
 import type { Application } from "../http/application.ts";
-import { limitWarnings } from "../log/logger.ts";
-import type { Runtime } from "./runtime.ts";
+import { limitWarnings, type Logger } from "../log/logger.ts";
+import type { System } from "./system.ts";
 
 const LISTEN_RETRY_MS = 200; // pause after a failed attempt
 
@@ -54,7 +53,7 @@ const CAUSES: Record<string, Cause> = {
 };
 
 /** An address and a port. */
-type Address = Pick<Deno.NetAddr, "hostname" | "port">;
+export type Address = Pick<Deno.NetAddr, "hostname" | "port">;
 
 /** The service cannot listen. The message has the problem and, if known, the remedy. */
 export class ListenError extends Error {
@@ -77,13 +76,13 @@ export interface Listener {
 export function listen(
   { hostname, port }: Address,
   application: Application,
-  runtime: Runtime,
+  system: System,
 ): Listener {
   const closer = new AbortController();
   const { signal } = closer;
   const all = { ...application, hostname, port, signal, onListen() {} }; // silent
   try {
-    return { server: runtime.serve(all), closer };
+    return { server: system.serve(all), closer };
   } catch (error) {
     const { kind, reason, remedy } = causeOf(error as Error);
     const place = `"${hostname}", port ${port}`;
@@ -107,7 +106,7 @@ export async function retryListening(
   mayRetry: (error: ListenError) => boolean,
   signal: AbortSignal,
   logger: Logger,
-  { now, delay }: Runtime,
+  { now, delay }: System,
 ): Promise<Listener | undefined> {
   const start = now();
   const warn = limitWarnings(logger, now);
@@ -135,10 +134,10 @@ export async function retryListening(
  */
 export function holdPort(
   { hostname, port }: Address,
-  runtime: Runtime,
+  system: System,
 ): Disposable | undefined {
   try {
-    return runtime.listen({ hostname, port, tcpBacklog: 0 });
+    return system.listen({ hostname, port, tcpBacklog: 0 });
   } catch {
     return undefined; // the port is not free, so clients are refused
   }

@@ -3,7 +3,7 @@
 // needs this file. What a sensor prints cannot take as much: readLines() reads at most
 // 1 MB/s, and --max-old-space-size limits V8.
 
-import type { Runtime } from "./runtime.ts";
+import type { System } from "./system.ts";
 
 const MEMORY_LIMIT_BYTES = 144e6; // normal use stays below 110 MB
 const MEMORY_GROWTH_BYTES = 64e6; // the limit is at least this much above the lowest use
@@ -21,14 +21,14 @@ export class MemoryError extends Error {}
 export class MemoryLimit {
   #lowestBytes: number;
 
-  constructor(private readonly runtime: Runtime) {
-    this.#lowestBytes = runtime.residentBytes();
+  constructor(private readonly system: System) {
+    this.#lowestBytes = system.residentBytes();
   }
 
   /** Waits until the process uses too much memory, or forever once the signal is aborted. */
   async waitForExcess(signal: AbortSignal): Promise<void> {
     while (true) {
-      await this.runtime.delay(CHECK_MS);
+      await this.system.delay(CHECK_MS);
       if (signal.aborted) await new Promise(() => {});
       if (this.#isExceeded()) return;
     }
@@ -41,7 +41,7 @@ export class MemoryLimit {
    */
   async waitForRelease(signal: AbortSignal): Promise<void> {
     for (let check = 0; check < RELEASE_CHECKS && !signal.aborted; check++) {
-      await this.runtime.delay(RELEASE_MS);
+      await this.system.delay(RELEASE_MS);
       if (!this.#isExceeded()) return;
     }
     if (!signal.aborted) throw new MemoryError(NOT_FREED);
@@ -49,7 +49,7 @@ export class MemoryLimit {
 
   /** Measures whether the process uses too much. The limit follows the lowest use so far. */
   #isExceeded(): boolean {
-    const bytes = this.runtime.residentBytes();
+    const bytes = this.system.residentBytes();
     this.#lowestBytes = Math.min(this.#lowestBytes, bytes);
     const growthLimitBytes = this.#lowestBytes + MEMORY_GROWTH_BYTES;
     const limitBytes = Math.max(MEMORY_LIMIT_BYTES, growthLimitBytes);

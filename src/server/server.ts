@@ -1,8 +1,7 @@
-import type { Logger } from "@std/log/logger";
-import type { Config } from "../config.ts";
 import type { Application } from "../http/application.ts";
-import { limitWarnings, type Warn } from "../log/logger.ts";
+import { limitWarnings, type Logger, type Warn } from "../log/logger.ts";
 import {
+  type Address,
   holdPort,
   listen,
   type Listener,
@@ -10,12 +9,22 @@ import {
   retryListening,
 } from "./listener.ts";
 import { MemoryLimit } from "./memory.ts";
-import { RUNTIME } from "./runtime.ts";
+import { SYSTEM } from "./system.ts";
 import { formatStartReport } from "./start_report.ts";
 
 const SHUTDOWN_TIMEOUT_MS = 1800; // how long running requests may take to finish
 const CLOSE_MS = 1; // until the kernel has closed the connections
 const LAST_RESPONSE_MS = 20; // to answer the client that took the last descriptor
+
+/** What the server needs of the settings. */
+export interface ServerSettings extends Address {
+  /** Whether the log has stack traces. */
+  readonly debug: boolean;
+  /** Whether to say that Ctrl+C stops the service. */
+  readonly mentionsCtrlC: boolean;
+  /** Whether to retry at the start while another program uses the port. */
+  readonly retriesStart: boolean;
+}
 
 /** Why a listener no longer serves. */
 type Ending =
@@ -28,13 +37,13 @@ export class Server {
   readonly #memory: MemoryLimit;
 
   constructor(
-    private readonly config: Config,
+    private readonly settings: ServerSettings,
     private readonly application: Application,
     private readonly logger: Logger,
-    private readonly runtime = RUNTIME,
+    private readonly system = SYSTEM,
   ) {
-    this.#warn = limitWarnings(logger, runtime.now);
-    this.#memory = new MemoryLimit(runtime);
+    this.#warn = limitWarnings(logger, system.now);
+    this.#memory = new MemoryLimit(system);
   }
 
   /**
@@ -45,7 +54,7 @@ export class Server {
    * @throws {MemoryError} If it uses too much memory without any connection.
    */
   async run(stop: AbortSignal): Promise<void> {
-    const { logger, runtime } = this;
+    const { logger, system } = this;
     let listener = await this.#start(stop);
     if (!listener) return;
     const { addr } = listener.server; // port 0 or DENO_SERVE_ADDRESS changes it
@@ -60,35 +69,34 @@ export class Server {
       else await this.#closeForMemory(listener, stop);
       this.#warn(`Closed all connections to recover from "${ending.reason}"`);
       const open = () => this.#open(addr);
-      listener = await retryListening(open, () => true, stop, logger, runtime);
+      listener = await retryListening(open, () => true, stop, logger, system);
       if (!listener) return;
     }
   }
 
-  /**
-   * Listens for the first time. Under systemd, it retries if that can help: a restart for
-   * each attempt would write hundreds of megabytes a day into the journal.
-   */
+  /** Listens for the first time. */
   #start(stop: AbortSignal): Promise<Listener | undefined> {
-    const { config, logger, runtime } = this;
-    const open = () => this.#open(config);
+    const { settings, logger, system } = this;
+    const open = () => this.#open(settings);
     const mayRetry = ({ kind }: ListenError) =>
-      config.journal && kind === "taken";
-    return retryListening(open, mayRetry, stop, logger, runtime);
+      settings.retriesStart && kind === "taken";
+    return retryListening(open, mayRetry, stop, logger, system);
   }
 
   #report(addr: Deno.NetAddr): void {
-    const report = formatStartReport(addr, this.config, this.runtime);
+    const { debug, mentionsCtrlC } = this.settings;
+    const report = formatStartReport(addr, debug, this.system);
+    if (mentionsCtrlC) report.push("Press CTRL+C to quit");
     for (const line of report) this.logger.info(line);
-    if (this.runtime.residentBytes() === 0) {
+    if (this.system.residentBytes() === 0) {
       this.logger.warn(
         "Memory is not limited: it cannot be measured without /proc",
       );
     }
   }
 
-  #open(address: Pick<Config, "hostname" | "port">): Listener {
-    return listen(address, this.application, this.runtime);
+  #open(address: Address): Listener {
+    return listen(address, this.application, this.system);
   }
 
   /** Closes idle connections, and waits for running requests, but not forever. */
@@ -96,7 +104,7 @@ export class Server {
     { server }: Listener,
     exceeded: Promise<void>,
   ): Promise<void> {
-    const timeout = this.runtime.delay(SHUTDOWN_TIMEOUT_MS); // a body may never end
+    const timeout = this.system.delay(SHUTDOWN_TIMEOUT_MS); // a body may never end
     server.shutdown();
     // An attack may go on, and exceed the memory
     await Promise.race([waitForResponses(server), timeout, exceeded]);
@@ -105,10 +113,10 @@ export class Server {
   /** Closes all connections after a failed accept, and holds the port meanwhile. */
   async #closeAfterFailure({ server, closer }: Listener): Promise<void> {
     // The failed accept has closed the port already
-    using _held = holdPort(server.addr, this.runtime);
-    await this.runtime.delay(LAST_RESPONSE_MS);
+    using _held = holdPort(server.addr, this.system);
+    await this.system.delay(LAST_RESPONSE_MS);
     closer.abort();
-    await this.runtime.delay(CLOSE_MS);
+    await this.system.delay(CLOSE_MS);
   }
 
   /** Closes all connections, and holds the port until their memory is free. */
@@ -117,8 +125,8 @@ export class Server {
     stop: AbortSignal,
   ): Promise<void> {
     closer.abort(); // which closes the port, too
-    await this.runtime.delay(CLOSE_MS);
-    using _held = holdPort(server.addr, this.runtime);
+    await this.system.delay(CLOSE_MS);
+    using _held = holdPort(server.addr, this.system);
     await this.#memory.waitForRelease(stop);
   }
 }

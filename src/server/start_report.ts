@@ -1,16 +1,16 @@
-import { type Config, RESOURCE_PATH } from "../config.ts";
-import type { Runtime } from "./runtime.ts";
+import { RESOURCE_PATH } from "../config.ts";
+import type { System } from "./system.ts";
 
 /** Returns the lines of the start report, which lists the addresses of the service. */
 export function formatStartReport(
   addr: Deno.NetAddr,
-  { debug, journal }: Pick<Config, "debug" | "journal">,
-  runtime: Pick<Runtime, "networkInterfaces">,
+  debug: boolean,
+  system: Pick<System, "networkInterfaces">,
 ): string[] {
   const { hostname, port } = addr;
   const isAll = hostname === "0.0.0.0" || hostname === "::";
   const hosts = isAll
-    ? ["127.0.0.1", ...lanAddresses(hostname, runtime)]
+    ? ["127.0.0.1", ...lanAddresses(hostname, system)]
     : [hostname];
   const lines = [` * Debug mode: ${debug ? "on" : "off"}`];
   if (isAll) lines.push(` * Running on all addresses (${hostname})`);
@@ -21,7 +21,6 @@ export function formatStartReport(
     const authority = `${host.includes(":") ? `[${host}]` : host}:${port}`;
     lines.push(` * Running on http://${authority}${RESOURCE_PATH}`);
   }
-  if (!journal) lines.push("Press CTRL+C to quit");
   return lines;
 }
 
@@ -32,7 +31,7 @@ function isLoopback(address: string): boolean {
 /** Lists the addresses at which other machines reach this one. */
 function lanAddresses(
   hostname: string,
-  { networkInterfaces }: Pick<Runtime, "networkInterfaces">,
+  { networkInterfaces }: Pick<System, "networkInterfaces">,
 ): string[] {
   try {
     return networkInterfaces()

@@ -8,7 +8,6 @@ import { requestTarget } from "../../src/http/request_target.ts";
 import { createResource } from "../../src/http/resource.ts";
 import { createResponsesTo } from "../../src/http/responses.ts";
 import { followInput } from "../../src/sensor/input.ts";
-import { DEFAULTS } from "../../src/config.ts";
 import { LastReadings } from "../../src/sensor/last_readings.ts";
 import { createJsonParser, parseText } from "../../src/sensor/line_parser.ts";
 import { MAX_LINE_BYTES } from "../../src/sensor/line_reader.ts";
@@ -36,7 +35,9 @@ async function readLine(line: string): Promise<void> {
       if (chunk) bytes.set(chunk);
       return Promise.resolve(chunk?.length ?? null);
     };
-    const readings = new LastReadings({ ...DEFAULTS, keys }, logger);
+    const hasNames = keys !== undefined;
+    const options = { hasNames, maxAgeSeconds: 300, hint: "" };
+    const readings = new LastReadings(options, logger);
     await followInput({
       input: { read },
       parse: keys ? createJsonParser(keys) : parseText,
@@ -46,7 +47,7 @@ async function readLine(line: string): Promise<void> {
       wait: () => Promise.resolve(),
     });
     const reading = readings.read();
-    if ("json" in reading) formatMetrics(reading);
+    if ("time" in reading) formatMetrics(reading);
   }
 }
 

@@ -2,13 +2,13 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { HELP, VERSION } from "../../src/process/command_line.ts";
-import { type DEPENDENCIES, runProgram } from "../../src/program.ts";
+import { type PROCESS, runProgram } from "../../src/program.ts";
 import { ListenError } from "../../src/server/listener.ts";
 import { MemoryError } from "../../src/server/memory.ts";
 import { parseAccessLine } from "../helpers/access_line.ts";
 import { delay, waitFor, within } from "../helpers/wait.ts";
 
-type ServerArguments = ConstructorParameters<typeof DEPENDENCIES.Server>;
+type ServerArguments = ConstructorParameters<typeof PROCESS.Server>;
 
 /** What Deno.serve tells a handler about a client. */
 const CLIENT = {
@@ -65,7 +65,7 @@ async function run(args: string[], {
     },
     stopSignal,
     uncaughtErrorSignal: () => uncaught,
-  } as unknown as typeof DEPENDENCIES;
+  } as unknown as typeof PROCESS;
   const code = await within(runProgram(args, process), () => "an exit code");
   return [code, ...written];
 }
@@ -234,6 +234,17 @@ Deno.test("runProgram() tells where a sensor that sends nothing may say why", as
     };
     const silent = () => new Promise<never>(() => {});
     assertEquals((await run([...args], { serve, read: silent }))[0], 0);
+  }
+});
+
+Deno.test("runProgram() lets the server retry under systemd, and mention Ctrl+C elsewhere", async () => {
+  for (const args of [[], ["--journal"]]) {
+    const isSystemd = args.length > 0;
+    const serve: Serve = ({ config: { retriesStart, mentionsCtrlC } }) => {
+      assertEquals([retriesStart, mentionsCtrlC], [isSystemd, !isSystemd]);
+      return Promise.resolve();
+    };
+    assertEquals((await run(args, { serve }))[0], 0);
   }
 });
 

@@ -252,12 +252,8 @@ function countNumbers(json: string): number {
 
 const nest = (depth: number) => '{"a":'.repeat(depth) + "1" + "}".repeat(depth);
 
-Deno.test("formatMetrics() leaves out numbers in more than ten objects, and long keys", () => {
+Deno.test("formatMetrics() leaves out numbers in more than ten objects", () => {
   assertEquals([nest(10), nest(11)].map(countNumbers), [1, 0]);
-  const keys = [200, 201].map((length) => `{"${"k".repeat(length)}":1}`);
-  assertEquals(keys.map(countNumbers), [1, 0]);
-  const inner = [198, 199].map((length) => `{"a":{"${"k".repeat(length)}":1}}`);
-  assertEquals(inner.map(countNumbers), [1, 0]);
 });
 
 /** Returns parts, as many as fit in a line. */

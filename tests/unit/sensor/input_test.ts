@@ -2,7 +2,6 @@
 
 import { assertEquals } from "@std/assert";
 import { followInput } from "../../../src/sensor/input.ts";
-import { DEFAULTS } from "../../../src/config.ts";
 import { LastReadings } from "../../../src/sensor/last_readings.ts";
 import {
   createJsonParser,
@@ -47,8 +46,9 @@ class TestInput {
   } = {}) {
     const logger = createTestLogger((line) => this.warnings.push(line));
     const now = () => this.now;
-    const config = { ...DEFAULTS, keys };
-    this.readings = new LastReadings(config, logger, now);
+    const hasNames = keys !== undefined;
+    const options = { hasNames, maxAgeSeconds: 300, hint: HINT };
+    this.readings = new LastReadings(options, logger, now);
     this.end = followInput({
       input: { read: (bytes: Uint8Array) => this.#read(bytes) },
       parse: json || keys ? createJsonParser(keys) : parseText,

@@ -2,18 +2,20 @@
 // several sensors.
 
 import { assert, assertEquals } from "@std/assert";
-import { type Config, DEFAULTS } from "../../../src/config.ts";
-import { LastReadings } from "../../../src/sensor/last_readings.ts";
+import {
+  LastReadings,
+  type ReadingOptions,
+} from "../../../src/sensor/last_readings.ts";
 import { createTestLogger } from "../../helpers/test_logger.ts";
 
 const START = Date.UTC(2026, 10, 20, 17, 14, 56);
 const DAY_MS = 86_400_000;
 const AGAIN = "Readings arrive again";
-const SILENT =
-  "The sensor has sent no reading so far; in a pipe, it may buffer its output";
+const HINT = "its messages may say why";
+const SILENT = `The sensor has sent no reading so far; ${HINT}`;
 
 /** Creates last readings with two clocks. */
-function create(config: Partial<Config> = {}) {
+function create(options: Partial<ReadingOptions> = {}) {
   const warnings: string[] = [];
   const clocks = { now: 1000, date: START };
   const logger = createTestLogger((line, level) => {
@@ -21,7 +23,7 @@ function create(config: Partial<Config> = {}) {
     warnings.push(line);
   });
   const readings = new LastReadings(
-    { ...DEFAULTS, ...config },
+    { hasNames: false, maxAgeSeconds: 1.5, hint: HINT, ...options },
     logger,
     () => clocks.now,
     () => clocks.date,
@@ -35,15 +37,24 @@ function create(config: Partial<Config> = {}) {
     const reading = readings.read();
     return "json" in reading ? reading.json : reading.unavailable;
   };
-  return { readings, warnings, clocks, pass, serve };
+  /** Lets the watch look once, and returns all warnings so far. */
+  const look = async () => {
+    const stopper = new AbortController();
+    await readings.watch(stopper.signal, () => {
+      stopper.abort();
+      return Promise.resolve();
+    });
+    return warnings;
+  };
+  return { readings, warnings, clocks, pass, serve, look };
 }
 
 const logged = (problem: string) => `No current reading: ${problem}`;
 const age = (seconds: number) =>
   `The last reading is ${seconds} s old: the limit is 1.5 s (--max-age)`;
 
-Deno.test("LastReadings are unavailable while the last one is too old, and log it once", () => {
-  const { readings, warnings, pass } = create({ maxAgeSeconds: 1.5 });
+Deno.test("LastReadings are unavailable while the last one is too old", () => {
+  const { readings, warnings, pass } = create();
   readings.set("21");
   pass(1500);
   assertEquals(readings.read(), { json: "21", time: START });
@@ -53,40 +64,26 @@ Deno.test("LastReadings are unavailable while the last one is too old, and log i
   assertEquals(readings.read(), { unavailable: age(61.6) });
   readings.set("22");
   assertEquals(readings.read(), { json: "22", time: START + 61_501 });
-  assertEquals(warnings, [logged(age(1.6)), AGAIN]);
   pass(1501);
   readings.end("ended");
   const unavailable = `${age(1.6)}, and the input has ended`;
   assertEquals(readings.read(), { unavailable });
-  assertEquals(warnings.length, 3);
+  assertEquals(warnings, []); // whoever reads, logs nothing
 });
 
-Deno.test("LastReadings log that none has come since the start for as long as one may be old", () => {
-  const { readings, warnings, pass, serve } = create({ maxAgeSeconds: 1.5 });
+Deno.test("LastReadings.watch() logs that none has come since the start for as long as one may be old", async () => {
+  const { readings, pass, serve, look } = create();
   for (const [ms, count] of [[1500, 0], [1, 1], [9000, 1]] as const) {
     pass(ms);
     assertEquals(serve(), SILENT);
-    assertEquals(warnings, Array(count).fill(logged(SILENT)));
+    assertEquals(await look(), Array(count).fill(logged(SILENT)));
   }
   readings.set("21");
-  assertEquals(serve(), "21");
-  assertEquals(warnings, [logged(SILENT), AGAIN]);
-});
-
-Deno.test("LastReadings have a limit of 300 s by default, and point to the journal if it has the sensor's messages", () => {
-  const { readings, warnings, pass, serve } = create({ journal: true });
-  const reason = "its messages in the journal may say why";
-  assertEquals(serve(), `The sensor has sent no reading so far; ${reason}`);
-  readings.set("21");
-  pass(300_000);
-  assertEquals([serve(), warnings.length], ["21", 0]);
-  pass(1);
-  serve();
-  assertEquals(warnings.length, 1);
+  assertEquals(await look(), [logged(SILENT), AGAIN]);
 });
 
 Deno.test("LastReadings.watch() logs what a client would be told, once a second until the stop", async () => {
-  const { readings, warnings, pass } = create({ maxAgeSeconds: 1.5 });
+  const { readings, warnings, pass } = create();
   const stopper = new AbortController();
   const waits: number[] = [];
   await readings.watch(stopper.signal, (milliseconds) => {
@@ -100,35 +97,27 @@ Deno.test("LastReadings.watch() logs what a client would be told, once a second 
   assertEquals(warnings, [logged(SILENT), AGAIN, logged(age(57))]);
 });
 
-Deno.test("LastReadings that come and go are logged once a minute", () => {
-  const { readings, warnings, pass, serve } = create({ maxAgeSeconds: 1.5 });
+Deno.test("LastReadings.watch() logs readings that come and go once a minute", async () => {
+  const { readings, pass, look } = create();
   for (let second = 0; second < 60; second += 2) {
     readings.set("21");
-    serve();
+    await look();
     pass(2000);
-    assertEquals(serve(), age(2));
+    await look();
   }
-  assertEquals(warnings, [logged(age(2)), AGAIN]);
+  assertEquals(await look(), [logged(age(2)), AGAIN]);
   pass(1999); // 59,999 ms after the first one
-  serve();
-  assertEquals(warnings.length, 2);
+  assertEquals((await look()).length, 2);
   pass(1);
-  serve();
-  assertEquals(warnings[2], logged(age(4)));
+  assertEquals((await look())[2], logged(age(4)));
 });
 
-Deno.test("LastReadings.watch() has nothing to do without a limit", async () => {
-  const { readings } = create({ maxAgeSeconds: Infinity });
-  const wait = () => Promise.reject(new Error("It waits"));
-  await readings.watch(new AbortController().signal, wait);
-});
-
-for (const keys of [undefined, ["id"]]) {
-  const which = keys ? "all sensors" : "one sensor";
+for (const hasNames of [false, true]) {
+  const which = hasNames ? "all sensors" : "one sensor";
   Deno.test(`LastReadings return the same object of ${which} until the next line arrives`, () => {
     const { readings, clocks, pass } = create({
       maxAgeSeconds: Infinity,
-      keys,
+      hasNames,
     });
     readings.set("21.5");
     const reading = readings.read();
@@ -159,7 +148,7 @@ for (const step of STEPS) {
   });
 }
 
-const SEVERAL = { keys: ["id"], maxAgeSeconds: 1.5 };
+const SEVERAL = { hasNames: true };
 const NO_LONGER =
   "No longer serving sensors that are silent for 1.5 s (--max-age), such as ";
 
@@ -198,38 +187,38 @@ Deno.test("LastReadings serve any name as a key", () => {
   }
 });
 
-Deno.test("LastReadings leave out a sensor of three that dies", () => {
-  const { readings, warnings, pass, serve } = create(SEVERAL);
+Deno.test("LastReadings leave out a sensor of three that dies, and the watch logs it", async () => {
+  const { readings, pass, serve, look, warnings } = create(SEVERAL);
   for (const name of ["a", "b", "\x1bc"]) readings.set(`"${name}"`, name);
   for (let half = 0; half < 4; half++) {
     pass(500);
     for (const name of ["a", "b"]) readings.set("1", name);
   }
-  assertEquals(serve(), '{"b":1,"a":1}');
-  assertEquals(warnings, [String.raw`${NO_LONGER}"\u001bc" (count: 1)`]);
+  assertEquals([serve(), warnings], ['{"b":1,"a":1}', []]);
+  const silent = [String.raw`${NO_LONGER}"\u001bc" (count: 1)`];
+  assertEquals(await look(), silent); // although a client was the first to notice
   readings.set("2", "\x1bc");
   assertEquals(serve(), '{"\\u001bc":2,"b":1,"a":1}');
+  assertEquals(await look(), silent);
 });
 
-Deno.test("LastReadings log silent sensors once a minute, and that none is left at once", () => {
-  const { readings, warnings, pass, serve } = create(SEVERAL);
+Deno.test("LastReadings.watch() logs silent sensors once a minute, and that none is left at once", async () => {
+  const { readings, pass, look, warnings } = create(SEVERAL);
   for (const name of ["a", "b", "c", "d"]) {
     readings.set("1", name);
     pass(1000);
-    serve();
+    await look();
   }
   assertEquals(warnings, [`${NO_LONGER}"a" (count: 1)`]);
   pass(600);
-  assertEquals(serve(), age(1.6));
-  pass(57_399); // 59,999 ms after the first one
-  serve();
+  await look();
   assertEquals(warnings, [`${NO_LONGER}"a" (count: 1)`, logged(age(1.6))]);
+  pass(57_399); // 59,999 ms after the first one
+  assertEquals((await look()).length, 2);
   pass(1);
-  serve();
-  assertEquals(warnings[2], `${NO_LONGER}"d" (count: 3)`);
+  assertEquals((await look())[2], `${NO_LONGER}"d" (count: 3)`);
   pass(60_000);
-  serve();
-  assertEquals(warnings.length, 3);
+  assertEquals((await look()).length, 3);
 });
 
 const TOO_MANY =
@@ -262,7 +251,7 @@ Deno.test("LastReadings keep the latest line, however long", () => {
 });
 
 Deno.test("LastReadings keep 64 KiB and log one line of a flood of names", () => {
-  const { readings, warnings, serve } = create({ keys: ["id"] });
+  const { readings, warnings, serve } = create(SEVERAL);
   for (let number = 0; number < 100_000; number++) {
     readings.set('{"t":21.5}', `${number}`);
   }

@@ -22,9 +22,9 @@ async function read(text: string, processingTime = (_line: number) => 0) {
     restedMs += milliseconds;
     return Promise.resolve();
   };
-  const drop = () => drops++;
-  for await (const _line of readLines(input, drop, () => now, wait)) {
-    now += processingTime(lines++);
+  for await (const { invalid } of readLines(input, () => now, wait)) {
+    if (invalid) drops++;
+    else now += processingTime(lines++);
   }
   return { lines, drops, restedMs };
 }

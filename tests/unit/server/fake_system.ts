@@ -1,7 +1,7 @@
 // A system for tests of the server: a port, connections, memory and a clock. It does what
 // Deno and the kernel would do, and records what happens.
 
-import type { Runtime } from "../../../src/server/runtime.ts";
+import type { System } from "../../../src/server/system.ts";
 
 /** Why accept fails when file descriptors have run out. */
 export const EMFILE = new Error("Too many open files (os error 24)");
@@ -44,14 +44,14 @@ export class FakeSystem {
   #finished: PromiseWithResolvers<void> | undefined; // once it serves
   #now = 0;
 
-  readonly runtime = {
+  readonly system = {
     serve: (options: ServeOptions) => this.#serve(options),
     listen: (options: Deno.TcpListenOptions) => this.#listen(options),
     networkInterfaces: () => [],
     delay: (ms: number) => this.#delay(ms),
     now: () => this.#now,
     residentBytes: () => this.megabytes * 1e6,
-  } as unknown as Runtime;
+  } as unknown as System;
 
   #serve(options: ServeOptions) {
     if (this.serveError) throw this.serveError;

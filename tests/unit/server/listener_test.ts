@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { listen, ListenError } from "../../../src/server/listener.ts";
-import type { Runtime } from "../../../src/server/runtime.ts";
+import type { System } from "../../../src/server/system.ts";
 
 const { AddrInUse, AddrNotAvailable, NotCapable, PermissionDenied } =
   Deno.errors;
@@ -45,7 +45,7 @@ for (const [cause, kind, message] of CAUSES) {
     const serve = () => {
       throw cause;
     };
-    const act = () => listen(TO, application, { serve } as unknown as Runtime);
+    const act = () => listen(TO, application, { serve } as unknown as System);
     const error = assertThrows(act, ListenError);
     assertEquals(error.kind, kind);
     const start = `Cannot listen on "192.0.2.7", port 80: ${message}`;

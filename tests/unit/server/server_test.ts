@@ -1,7 +1,6 @@
 // The server with a simulated system: what clients, the operator and the port see.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { DEFAULTS } from "../../../src/config.ts";
 import { Server } from "../../../src/server/server.ts";
 import { EMFILE, FakeSystem } from "./fake_system.ts";
 import { createTestLogger } from "../../helpers/test_logger.ts";
@@ -17,17 +16,23 @@ class Simulation {
 
   constructor(
     readonly system: FakeSystem,
-    { journal = false, isStopped = false } = {},
+    { retriesStart = false, isStopped = false } = {},
   ) {
     if (isStopped) this.stopper.abort();
     const logger = createTestLogger((line, level) =>
       (level === "WARN" ? this.log : this.reported).push(line)
     );
     const server = new Server(
-      { ...DEFAULTS, hostname: "localhost", port: 0, journal },
+      {
+        hostname: "localhost",
+        port: 0,
+        debug: true,
+        mentionsCtrlC: true,
+        retriesStart,
+      },
       { handler: () => new Response(), onError: () => new Response() },
       logger,
-      system.runtime,
+      system.system,
     );
     this.ended = server.run(this.stopper.signal).then(() => {
       this.isRunning = false;
@@ -105,10 +110,10 @@ Deno.test("Server logs why it cannot listen once a minute, and when it can again
 const START = 'Cannot listen on "localhost", port 0: ';
 const START_TAKEN = `${START}another program uses the port`;
 
-Deno.test("Server throws at the start if the port is taken, but with --journal it retries, logging why once a minute", async () => {
+Deno.test("Server throws at the start if the port is taken, or retries if it is told to, logging why once a minute", async () => {
   const taken = () => Object.assign(new FakeSystem(), { isPortTaken: true });
   const system = taken();
-  const { log, reported } = new Simulation(system, { journal: true });
+  const { log, reported } = new Simulation(system, { retriesStart: true });
   await system.pass(130_000);
   const warning = `${START_TAKEN}. ${REMEDY}`;
   assertEquals(log, [warning, warning, warning]);
@@ -116,7 +121,8 @@ Deno.test("Server throws at the start if the port is taken, but with --journal i
   system.isPortTaken = false;
   await system.pass(1000);
   assertMatch(reported[0]!, /^Listening after 130\.\d s$/);
-  assertMatch(reported.at(-1)!, /http:\/\/127\.0\.0\.1:5000\//);
+  assertMatch(reported.at(-2)!, /http:\/\/127\.0\.0\.1:5000\//);
+  assertEquals(reported.at(-1), "Press CTRL+C to quit");
 
   const terminal = new Simulation(taken());
   const error = await terminal.ended.catch(String);
@@ -132,9 +138,9 @@ const FAILURES = [
 ];
 
 for (const failure of FAILURES) {
-  Deno.test(`Server throws ${failure} at the start even with --journal, but retries after it has recovered`, async () => {
+  Deno.test(`Server throws ${failure} at the start even if it is told to retry, but retries after it has recovered`, async () => {
     const system = Object.assign(new FakeSystem(), { serveError: failure });
-    const { ended, log } = new Simulation(system, { journal: true });
+    const { ended, log } = new Simulation(system, { retriesStart: true });
     const message = await ended.catch(String);
     assert(message?.startsWith(`Error: ${START}`), message ?? "It listens");
     assertEquals(log, []);
@@ -328,11 +334,11 @@ const ACTIVITIES: [
 
 for (const [what, act, changes] of ACTIVITIES) {
   Deno.test(`Server stops at whichever microtask it is told to while it ${what}`, async () => {
-    const journal = changes?.isPortTaken ?? false;
+    const retriesStart = changes?.isPortTaken ?? false;
     let isOver = false;
     for (let turn = 0; !isOver; turn++) {
       const system = Object.assign(new FakeSystem(), changes);
-      const options = { journal, isStopped: turn === 0 };
+      const options = { retriesStart, isStopped: turn === 0 };
       const simulation = new Simulation(system, options);
       act(system);
       system.onTurn = () => {

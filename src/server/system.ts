@@ -1,7 +1,7 @@
 import { delay } from "../delay.ts";
 
-/** The parts of the runtime that tests of the server replace. */
-export const RUNTIME = {
+/** The system, as the server uses it: network, clocks and memory. Tests replace it. */
+export const SYSTEM = {
   serve: Deno.serve,
   listen: Deno.listen,
   networkInterfaces: Deno.networkInterfaces,
@@ -10,5 +10,5 @@ export const RUNTIME = {
   residentBytes: () => Deno.memoryUsage().rss,
 };
 
-/** The runtime, or what replaces it. */
-export type Runtime = typeof RUNTIME;
+/** The system, or what replaces it. */
+export type System = typeof SYSTEM;
