@@ -39,6 +39,7 @@ const ROWS: Row[] = [
   ["each, and no other family", "", { ...ds18b20("10-1"), ...ds18b20("28-1", { t: -3250 }), ...SECOND }, '{"28-1": -3.25, "28-2": 21.5}'],
   ["one", "28-2", { ...ds18b20("28-1"), ...SECOND }, "21.5"],
   ["one that is unplugged", "28-1", SECOND, undefined, /28-1\/w1_slave: No such file/],
+  ["a pattern", "'28-*'", SECOND, undefined, /'28-\*\/w1_slave': No such file/],
   ["one of another family", "10-000802b8f9a1", ds18b20("10-000802b8f9a1", { t: 85000 }), undefined, /^ds18b20: "10-000802b8f9a1" is no DS18B20: their ids begin with 28-$/m],
   ["none", "", { "/sys/bus/w1/devices/w1_bus": "" }, undefined, /^No DS18B20 could be read in /m],
   ["an empty file, as after a failed conversion", "", { "/sys/bus/w1/devices/28-1/w1_slave": "", ...SECOND }, BAD],

@@ -1,9 +1,16 @@
 // The examples of the settings file, run as the sensor's unit runs them: files like the
 // kernel's, and programs that stand in for others, in; lines out.
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { parseCommand } from "../../src/process/command_line.ts";
-import { type Files, Machine, missingMachine } from "../helpers/machine.ts";
+import { guide } from "../helpers/guide.ts";
+import {
+  type Files,
+  Machine,
+  missingMachine,
+  UNREADABLE,
+} from "../helpers/machine.ts";
+import type { Process } from "../helpers/process.ts";
 import { skipIf } from "../helpers/skip.ts";
 
 const SETTINGS = await Deno.readTextFile(
@@ -31,16 +38,16 @@ const FILES: Files = {
   ...ds18b20("28-0000075b3c4d", -3250),
   ...inFolder("/sys/bus/iio/devices/iio:device0", {
     "in_temp_input": "21560\n",
+    "in_temp_raw": "25000\n",
+    "in_temp_offset": "-15000.000000\n",
+    "in_temp_scale": "2.500000\n",
     "in_humidityrelative_input": "40216\n",
     "in_pressure_input": "101.325000000\n",
     "in_illuminance_raw": "120\n",
     "in_illuminance_scale": "0.833333\n",
   }),
   ...inFolder("/usr/local/bin", {
-    attic: `#!/bin/sh\necho '{"name": "attic", "t": 12}'`,
-    kitchen: `#!/bin/sh\necho '{"name": "kitchen", "t": 20}'`,
     "mosquitto_sub": `#!/bin/sh\necho "$*"`,
-    sleep: "#!/bin/sh\nkill $PPID", // ends a loop
     "my-sensor":
       "#!/bin/sh\nprintf '%s\\n' '{\"t\": nan}' '{\"t\":' '[0, -1]}'",
     "rtl_433": `#!/bin/sh\ncat <<'END'\n${HEARD}END\n`,
@@ -82,17 +89,24 @@ const PRINTED: [part: string, lines?: string[]][] = [
   ["jq -c '{temperature_C", ['{"temperature_C":48.312}']],
   ["ds18b20", ['{"28-0000075a1b2c": 21.5, "28-0000075b3c4d": -3.25}']],
   ["ds18b20 28-0000075a1b2c", ["21.5"]],
+  ["-nc '{temperature_C: (input / 1000), humidity: (input / 1000)}'", [
+    '{"temperature_C":21.56,"humidity":40.216}',
+  ]],
   ["in_pressure_input", [
     '{"temperature_C":21.56,"humidity":40.216,"pressure_hPa":1013.25}',
   ]],
-  ["in_humidityrelative_input", ['{"temperature_C":21.56,"humidity":40.216}']],
   ["in_illuminance_raw", ['{"light_lux":99.99996}']],
+  ["in_temp_offset", ['{"temperature_C":25}']],
   ["sensors", ['{"sht3x-i2c-1-44":{"temp1":{"temp1_input":21.5}}}']],
   ["/dev/ttyACM0"], // tests/board has a serial port
   ["mosquitto_sub", ["-R -h BROKER -t zigbee2mqtt/kitchen"]],
+  ['name: "outside"', [
+    '{"name":"outside","temperature_C":21.5}',
+    '{"name":"inside","temperature_C":21.56,"humidity":40.216}',
+  ]],
+  ["attic"], // tests/board runs both for a while
   ["rtl_433", HEARD.trim().split("\n")],
   ["grep", HEARD.split("\n").slice(0, 1)],
-  ["attic", ['{"name": "attic", "t": 12}', '{"name": "kitchen", "t": 20}']],
   ["my-sensor | jq", ['{"t":[0,-1]}']],
   ["thermometer", ['{"temperature_C":0}']],
   ["tail"], // tests/board adds to the file
@@ -101,10 +115,11 @@ const PRINTED: [part: string, lines?: string[]][] = [
 ];
 
 Deno.test("each example of the settings file has a test", async () => {
-  const session = await Deno.readTextFile("tests/board/sensors.md");
+  const pages = ["sensors", "several"].map((it) => `tests/board/${it}.md`);
+  const sessions = await Promise.all(pages.map((it) => Deno.readTextFile(it)));
   const hasTest = (example: string, index: number) => {
     const [part, lines] = PRINTED[index] ?? [];
-    const isTyped = session.includes(`> SENSOR=${example}\n`);
+    const isTyped = sessions.join("").includes(`> SENSOR=${example}\n`);
     return part && example.includes(part) && (lines || isTyped);
   };
   const others = EXAMPLES.filter((it, index) => !hasTest(it, index));
@@ -120,16 +135,67 @@ Deno.test("the flags of each example of the settings file are valid", () => {
   assertEquals(new Set(kinds), new Set(["serve"]), `${flags}`);
 });
 
+/** Runs a sensor until it ends, and returns what it has printed. */
+async function run(sensor: string, files: Files): Promise<Process> {
+  await using machine = await Machine.start(files);
+  await using process = machine.startSensor(sensor);
+  await process.waitForEnd();
+  return process;
+}
+
 for (const [index, [part, lines]] of PRINTED.entries()) {
   if (!lines) continue;
   Deno.test(
     skipIf(missingMachine("jq"), `the example with "${part}" prints`),
     async () => {
-      await using machine = await Machine.start(FILES);
-      await using sensor = machine.startSensor(EXAMPLES[index]!);
-      await sensor.waitForEnd();
-      const printed = sensor.stdout.trimEnd().split("\n").sort();
-      assertEquals(printed, lines.toSorted(), sensor.stderr);
+      const { stdout, stderr } = await run(EXAMPLES[index]!, FILES);
+      const printed = stdout.trimEnd().split("\n").sort();
+      assertEquals(printed, lines.toSorted(), stderr);
     },
   );
+}
+
+/** The example that reads two of the kernel's files. */
+const TWO_FILES = EXAMPLES.find((it) =>
+  it.endsWith(" in_humidityrelative_input")
+)!;
+const DEVICE = "/sys/bus/iio/devices/iio:device0";
+const TEMPERATURE = `${DEVICE}/in_temp_input`;
+
+/** What a file of a sensor that cannot be read contains, and what jq says then. */
+const BAD_FILES: [what: string, files: Files, error: RegExp][] = [
+  ["is missing", {}, /Could not open .*in_temp_input/],
+  ["is empty", { [TEMPERATURE]: "" }, /break/],
+  ["cannot be read", { [TEMPERATURE]: UNREADABLE }, /Input.output error/],
+  ["holds no number", { [TEMPERATURE]: "oops\n" }, /Invalid/],
+];
+
+for (const [what, files, error] of BAD_FILES) {
+  Deno.test(
+    skipIf(
+      missingMachine("jq"),
+      `jq prints nothing if one of two files ${what}`,
+    ),
+    async () => {
+      const humidity = { [`${DEVICE}/in_humidityrelative_input`]: "40216\n" };
+      const process = await run(TWO_FILES, { ...files, ...humidity });
+      assertEquals(process.stdout, "");
+      assertMatch(process.stderr, error);
+    },
+  );
+}
+
+/** The folders that the guide names, each of a device at an address. */
+const FOLDERS = guide.text.match(/(?<=`)\/sys\/.*\/iio:device\*(?=`)/g)!;
+
+for (const folder of FOLDERS) {
+  Deno.test(skipIf(missingMachine("jq"), `jq reads ${folder}`), async () => {
+    const files = inFolder(folder.replace("*", "7"), {
+      "in_temp_input": "21560\n",
+      "in_humidityrelative_input": "40216\n",
+    });
+    const sensor = TWO_FILES.replace(/\/sys\/\S+/, folder);
+    const { stdout, stderr } = await run(sensor, files);
+    assertEquals(stdout, '{"temperature_C":21.56,"humidity":40.216}\n', stderr);
+  });
 }

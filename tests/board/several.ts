@@ -1,0 +1,3 @@
+import { follow } from "./session.ts";
+
+follow("several");
