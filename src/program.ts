@@ -143,8 +143,7 @@ function createSensor(
     ? "its messages in the journal may say why"
     // Most programs print some KB at once, unless they print to a terminal
     : "in a pipe, it may buffer its output";
-  const hasNames = keys !== undefined;
-  const readings = new LastReadings({ hasNames, maxAgeSeconds, hint }, logger);
+  const readings = new LastReadings(maxAgeSeconds, hint, logger);
   // Nobody awaits these: they go on as long as the service runs. What they throw is
   // uncaught, and ends the service
   followInput({ input: stdin, parse, readings, logger, stop });

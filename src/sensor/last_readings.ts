@@ -2,26 +2,16 @@ import { delay } from "../delay.ts";
 import { excerpt } from "../log/excerpt.ts";
 import { limitWarnings, type Logger, type Warn } from "../log/logger.ts";
 import type { Sensor } from "./reading.ts";
-import { SensorLines } from "./sensor_lines.ts";
+import { SensorLines, THE_SENSOR } from "./sensor_lines.ts";
 
 const WATCH_MS = 1000; // how late it may be logged that a reading is too old
 const CLOCK_TOLERANCE_MS = 10; // more than it takes to read both clocks
 const TOO_MANY =
   "No longer serving the sensors that have been silent longest, since all lines together exceed 64 KiB";
 
-/** What {@linkcode LastReadings} serve, and how they explain that there is nothing. */
-export interface ReadingOptions {
-  /** Whether each reading has the name of its sensor. */
-  readonly hasNames: boolean;
-  /** How old a reading may be; Infinity for no limit. */
-  readonly maxAgeSeconds: number;
-  /** What may explain that a sensor sends nothing, as the end of a sentence. */
-  readonly hint: string;
-}
-
 /** The last reading, or with `--key` that of each sensor, until it is too old. */
 export class LastReadings {
-  readonly #lines: SensorLines;
+  readonly #lines = new SensorLines();
   readonly #warn: Warn;
   readonly #start: number; // by the monotonic clock
   #lastArrival: number | undefined; // by the monotonic clock
@@ -32,19 +22,23 @@ export class LastReadings {
   #silentName = ""; // one of these sensors
   #isProblemLogged = false;
 
+  /**
+   * @param maxAgeSeconds How old a reading may be; Infinity for no limit.
+   * @param hint What may explain that a sensor sends nothing, as the end of a sentence.
+   */
   constructor(
-    private readonly options: ReadingOptions,
+    private readonly maxAgeSeconds: number,
+    private readonly hint: string,
     private readonly logger: Logger,
     private readonly monotonicTime = () => performance.now(),
     private readonly wallTime = Date.now,
   ) {
-    this.#lines = new SensorLines(options.hasNames);
     this.#warn = limitWarnings(logger, monotonicTime);
     this.#start = monotonicTime();
   }
 
   /** Replaces the reading, or that of the sensor with a name. */
-  set(json: string, name = ""): void {
+  set(json: string, name = THE_SENSOR): void {
     this.#lastArrival = this.monotonicTime();
     const [removed] = this.#lines.set(name, json, this.#lastArrival);
     if (removed === undefined) return;
@@ -64,8 +58,9 @@ export class LastReadings {
   /** Returns what is not too old, or why there is nothing. */
   read(): ReturnType<Sensor> {
     const now = this.monotonicTime();
-    const oldest = now - this.options.maxAgeSeconds * 1000;
-    const silent = this.#lines.removeBefore(oldest);
+    const oldest = now - this.maxAgeSeconds * 1000;
+    const silent = this.#lines.removeBefore(oldest)
+      .filter((name) => name !== THE_SENSOR);
     this.#silentCount += silent.length;
     this.#silentName = silent[0] ?? this.#silentName;
     const measurement = this.#lines.toMeasurement(this.#measureOffset(now));
@@ -77,7 +72,7 @@ export class LastReadings {
     while (!stop.aborted) {
       await wait(WATCH_MS);
       const reading = this.read();
-      if (this.options.hasNames) this.#logSilence();
+      this.#logSilence();
       if ("json" in reading) this.#logEndOfProblem();
       else this.#logProblem(reading.unavailable);
     }
@@ -93,11 +88,10 @@ export class LastReadings {
 
   /** Returns why there is no reading. */
   #explain(now: number): string {
-    const { maxAgeSeconds, hint } = this.options;
     const end = this.#end ? `, and the input has ${this.#end}` : "";
     if (this.#lastArrival !== undefined) {
       const seconds = Math.ceil((now - this.#lastArrival) / 100) / 10;
-      return `The last reading is ${seconds} s old: the limit is ${maxAgeSeconds} s (--max-age)${end}`;
+      return `The last reading is ${seconds} s old: the limit is ${this.maxAgeSeconds} s (--max-age)${end}`;
     }
     if (end) {
       const sent = this.#hasInvalidLines ? "only invalid lines" : "no reading";
@@ -105,14 +99,14 @@ export class LastReadings {
     }
     return this.#hasInvalidLines
       ? "The sensor has sent only invalid lines so far; the log shows one"
-      : `The sensor has sent no reading so far; ${hint}`;
+      : `The sensor has sent no reading so far; ${this.hint}`;
   }
 
   /** Logs sensors that are no longer served: once a minute, all since the last time. */
   #logSilence(): void {
     if (this.#silentCount === 0) return;
     const isLogged = this.#warn(
-      `No longer serving sensors that are silent for ${this.options.maxAgeSeconds} s (--max-age)`,
+      `No longer serving sensors that are silent for ${this.maxAgeSeconds} s (--max-age)`,
       () =>
         `, such as ${excerpt(this.#silentName)} (count: ${this.#silentCount})`,
     );
@@ -124,7 +118,7 @@ export class LastReadings {
     // At the start, the first reading may take as long as any other one
     const silentSince = this.#lastArrival ?? this.#start;
     const silentMs = this.monotonicTime() - silentSince;
-    const isLate = silentMs > this.options.maxAgeSeconds * 1000;
+    const isLate = silentMs > this.maxAgeSeconds * 1000;
     if (!isLate || this.#isProblemLogged) return;
     const isLogged = this.#warn("No current reading", () => `: ${problem}`);
     this.#isProblemLogged = isLogged;

@@ -45,7 +45,7 @@ export async function* readLines(
   const buffer = new LineBuffer();
   while (true) {
     const waitStart = now();
-    const count = await read(input, buffer.room);
+    const count = await input.read(buffer.room).catch(fail);
     if (count === null) return yield* buffer.end();
     const hasPaused = now() - waitStart > MAX_PAUSE_MS;
     let restAt = now() + WORK_MS;
@@ -116,13 +116,9 @@ class LineBuffer {
   }
 }
 
-/** Reads, and tells a failed read from any other error. */
-async function read(input: Input, bytes: Uint8Array): Promise<number | null> {
-  try {
-    return await input.read(bytes);
-  } catch (error) {
-    throw new ReadError(`${error}`);
-  }
+/** Tells a failed read from any other error. */
+function fail(error: unknown): never {
+  throw new ReadError(`${error}`);
 }
 
 /** Yields the whole lines in bytes, without their LF or CRLF. */

@@ -2,15 +2,15 @@ import type { Measurement } from "./reading.ts";
 
 const MAX_CHARACTERS = 64 * 1024; // of all lines and names, unless the latest is longer
 
+/** The name of a sensor that needs none, since there is no other one. */
+export const THE_SENSOR = "";
+
 /** The last line of each sensor. Those that have been silent longest are the first. */
 export class SensorLines {
   readonly #lines = new Map<string, { json: string; arrival: number }>(); // by name
   #characters = 0;
   #measurement: Measurement | undefined; // all lines, joined, until they change
   #clockOffset: number | undefined; // with which they were joined
-
-  /** @param hasNames Whether the lines are served under their names. */
-  constructor(private readonly hasNames: boolean) {}
 
   /**
    * Replaces the line of a sensor. Removes the first lines if all have too many characters,
@@ -53,7 +53,7 @@ export class SensorLines {
       sensors.set(name, { json, time });
     }
     const [latest] = sensors.values();
-    if (!latest || !this.hasNames) return latest;
+    if (!latest || sensors.has(THE_SENSOR)) return latest;
     const members = Array.from(
       sensors,
       ([name, { json }]) => `${JSON.stringify(name)}:${json}`,

@@ -35,9 +35,7 @@ async function readLine(line: string): Promise<void> {
       if (chunk) bytes.set(chunk);
       return Promise.resolve(chunk?.length ?? null);
     };
-    const hasNames = keys !== undefined;
-    const options = { hasNames, maxAgeSeconds: 300, hint: "" };
-    const readings = new LastReadings(options, logger);
+    const readings = new LastReadings(300, "", logger);
     await followInput({
       input: { read },
       parse: keys ? createJsonParser(keys) : parseText,

@@ -46,9 +46,7 @@ class TestInput {
   } = {}) {
     const logger = createTestLogger((line) => this.warnings.push(line));
     const now = () => this.now;
-    const hasNames = keys !== undefined;
-    const options = { hasNames, maxAgeSeconds: 300, hint: HINT };
-    this.readings = new LastReadings(options, logger, now);
+    this.readings = new LastReadings(300, HINT, logger, now);
     this.end = followInput({
       input: { read: (bytes: Uint8Array) => this.#read(bytes) },
       parse: json || keys ? createJsonParser(keys) : parseText,

@@ -2,10 +2,7 @@
 // several sensors.
 
 import { assert, assertEquals } from "@std/assert";
-import {
-  LastReadings,
-  type ReadingOptions,
-} from "../../../src/sensor/last_readings.ts";
+import { LastReadings } from "../../../src/sensor/last_readings.ts";
 import { createTestLogger } from "../../helpers/test_logger.ts";
 
 const START = Date.UTC(2026, 10, 20, 17, 14, 56);
@@ -15,7 +12,7 @@ const HINT = "its messages may say why";
 const SILENT = `The sensor has sent no reading so far; ${HINT}`;
 
 /** Creates last readings with two clocks. */
-function create(options: Partial<ReadingOptions> = {}) {
+function create({ maxAgeSeconds = 1.5 } = {}) {
   const warnings: string[] = [];
   const clocks = { now: 1000, date: START };
   const logger = createTestLogger((line, level) => {
@@ -23,7 +20,8 @@ function create(options: Partial<ReadingOptions> = {}) {
     warnings.push(line);
   });
   const readings = new LastReadings(
-    { hasNames: false, maxAgeSeconds: 1.5, hint: HINT, ...options },
+    maxAgeSeconds,
+    HINT,
     logger,
     () => clocks.now,
     () => clocks.date,
@@ -112,19 +110,16 @@ Deno.test("LastReadings.watch() logs readings that come and go once a minute", a
   assertEquals((await look())[2], logged(age(4)));
 });
 
-for (const hasNames of [false, true]) {
-  const which = hasNames ? "all sensors" : "one sensor";
+for (const name of [undefined, "kitchen"]) {
+  const which = name ? "all sensors" : "one sensor";
   Deno.test(`LastReadings return the same object of ${which} until the next line arrives`, () => {
-    const { readings, clocks, pass } = create({
-      maxAgeSeconds: Infinity,
-      hasNames,
-    });
-    readings.set("21.5");
+    const { readings, clocks, pass } = create({ maxAgeSeconds: Infinity });
+    readings.set("21.5", name);
     const reading = readings.read();
     pass(1e12); // without a limit
     clocks.date += 5; // the two clocks are not read at the same time
     assert(readings.read() === reading);
-    readings.set("21.5");
+    readings.set("21.5", name);
     assert(readings.read() !== reading);
   });
 }
@@ -148,12 +143,11 @@ for (const step of STEPS) {
   });
 }
 
-const SEVERAL = { hasNames: true };
 const NO_LONGER =
   "No longer serving sensors that are silent for 1.5 s (--max-age), such as ";
 
 Deno.test("LastReadings serve the last line of each sensor, byte for byte, the latest first", () => {
-  const { readings, pass, clocks } = create(SEVERAL);
+  const { readings, pass, clocks } = create();
   readings.set('{"t": 1.50}', "kitchen");
   pass(100);
   readings.set('{"id":7}', "7");
@@ -178,8 +172,8 @@ Deno.test("LastReadings serve the last line of each sensor, byte for byte, the l
 });
 
 Deno.test("LastReadings serve any name as a key", () => {
-  for (const name of ["", 'a"b\\', "a.b", "__proto__", "\n\x1b\ud800", "°"]) {
-    const { readings, serve } = create(SEVERAL);
+  for (const name of ['a"b\\', "a.b", "__proto__", "\n\x1b\ud800", "°"]) {
+    const { readings, serve } = create();
     readings.set("{}", name);
     readings.set('{"a":1}', name);
     const entries = Object.entries(JSON.parse(serve()));
@@ -188,7 +182,7 @@ Deno.test("LastReadings serve any name as a key", () => {
 });
 
 Deno.test("LastReadings leave out a sensor of three that dies, and the watch logs it", async () => {
-  const { readings, pass, serve, look, warnings } = create(SEVERAL);
+  const { readings, pass, serve, look, warnings } = create();
   for (const name of ["a", "b", "\x1bc"]) readings.set(`"${name}"`, name);
   for (let half = 0; half < 4; half++) {
     pass(500);
@@ -203,7 +197,7 @@ Deno.test("LastReadings leave out a sensor of three that dies, and the watch log
 });
 
 Deno.test("LastReadings.watch() logs silent sensors once a minute, and that none is left at once", async () => {
-  const { readings, pass, look, warnings } = create(SEVERAL);
+  const { readings, pass, look, warnings } = create();
   for (const name of ["a", "b", "c", "d"]) {
     readings.set("1", name);
     pass(1000);
@@ -225,7 +219,7 @@ const TOO_MANY =
   "No longer serving the sensors that have been silent longest, since all lines together exceed 64 KiB";
 
 Deno.test("LastReadings leave out the sensors that have been silent longest beyond 64 KiB", () => {
-  const { readings, warnings, serve } = create(SEVERAL);
+  const { readings, warnings, serve } = create();
   const line = "1".repeat(125); // 128 characters with its name
   for (let number = 100; number < 612; number++) {
     readings.set(line, `${number}`);
@@ -240,7 +234,7 @@ Deno.test("LastReadings leave out the sensors that have been silent longest beyo
 
 Deno.test("LastReadings keep the latest line, however long", () => {
   const long = "1".repeat(64 * 1024 + 1);
-  const { readings, warnings, serve } = create(SEVERAL);
+  const { readings, warnings, serve } = create();
   readings.set("1", "a");
   readings.set(long, "b");
   assertEquals(serve(), `{"b":${long}}`);
@@ -251,7 +245,7 @@ Deno.test("LastReadings keep the latest line, however long", () => {
 });
 
 Deno.test("LastReadings keep 64 KiB and log one line of a flood of names", () => {
-  const { readings, warnings, serve } = create(SEVERAL);
+  const { readings, warnings, serve } = create();
   for (let number = 0; number < 100_000; number++) {
     readings.set('{"t":21.5}', `${number}`);
   }
