@@ -1,16 +1,11 @@
 import { type Config, DEFAULT_MAX_AGE_SECONDS, PLACEHOLDER } from "./config.ts";
 import { delay } from "./delay.ts";
 import { withAccessLog } from "./http/access_log.ts";
-import { withContext } from "./http/application.ts";
+import { withContext } from "./http/handler.ts";
 import { createErrorHandler, withErrors } from "./http/errors.ts";
 import { createResource } from "./http/resource.ts";
 import { createResponsesTo } from "./http/responses.ts";
-import {
-  createLogger,
-  type Logger,
-  type LogStyle,
-  withPriority,
-} from "./log/logger.ts";
+import { createLogger, type Logger, withPriority } from "./log/logger.ts";
 import { parseCommand, VERSION } from "./process/command_line.ts";
 import { stopSignal, uncaughtErrorSignal } from "./process/signals.ts";
 import { followInput, warnOfIgnoredInput } from "./sensor/input.ts";
@@ -34,9 +29,6 @@ export const PROCESS = {
   Server,
 };
 type Process = typeof PROCESS;
-
-/** Standard output or standard error. */
-type Stream = typeof Deno.stdout | typeof Deno.stderr;
 
 /**
  * Runs a command. Returns 0 (clean stop), 1 (failure) or 2 (invalid usage). With
@@ -73,16 +65,15 @@ export async function runProgram(
   }
 }
 
-async function serve(
-  config: Config,
-  process: Process,
-): Promise<void> {
+async function serve(config: Config, process: Process): Promise<void> {
   const { stdin, stdout, stderr } = process;
   // Under systemd, standard output is the FIFO of the readings
   const output = config.journal ? stderr : stdout;
   const sink = (bytes: Uint8Array) => output.write(bytes);
   const level = config.debug ? "DEBUG" : "INFO";
-  const style = chooseStyle(config, process);
+  const isColored = stdout.isTerminal() && !process.noColor;
+  const consoleStyle = isColored ? "color" : "plain";
+  const style = config.journal ? "journal" : consoleStyle;
   const { logger, flush } = createLogger(sink, level, style);
   // The journal outlasts updates, so it names the version that logs what follows
   if (config.journal) logger.info(VERSION);
@@ -114,15 +105,6 @@ async function serve(
   } finally {
     await waitForOutput(flush());
   }
-}
-
-/** Returns how the log is written. */
-function chooseStyle(
-  { journal }: Config,
-  { stdout, noColor }: Process,
-): LogStyle {
-  if (journal) return "journal";
-  return stdout.isTerminal() && !noColor ? "color" : "plain";
 }
 
 /** Creates what a request reads: a fixed text, or the last lines of standard input. */
@@ -161,7 +143,7 @@ function formatError(error: unknown, { debug }: Config): string {
 
 /** Prints an error as systemd's journal or a person reads it. */
 async function printError(
-  stream: Stream,
+  stream: Process["stdout" | "stderr"],
   text: string,
   journal = false,
 ): Promise<void> {
@@ -170,7 +152,10 @@ async function printError(
   await waitForOutput(printed.catch(() => {})); // there is nowhere to report it
 }
 
-async function print(stream: Stream, text: string): Promise<void> {
+async function print(
+  stream: Process["stdout" | "stderr"],
+  text: string,
+): Promise<void> {
   let bytes = new TextEncoder().encode(`${text}\n`);
   while (bytes.length > 0) bytes = bytes.subarray(await stream.write(bytes));
 }

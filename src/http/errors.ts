@@ -1,11 +1,8 @@
 import type { Logger } from "../log/logger.ts";
-import type { Handler } from "./handler.ts";
+import type { ErrorHandler, Handler } from "./handler.ts";
 import type { ResponsesTo } from "./responses.ts";
 
 const FAILED = "The service has failed: its log says why";
-
-/** Answers an error. The request is unknown if no handler has received it. */
-export type ErrorHandler = (error: unknown, request?: Request) => Response;
 
 /** Creates a handler that answers errors with 500, and shows them only in the log. */
 export function createErrorHandler(

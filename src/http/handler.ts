@@ -1,3 +1,5 @@
+import { requestTarget } from "./request_target.ts";
+
 /** Answers a request. A middleware takes a handler and returns a handler. */
 export type Handler = (request: Request, context: RequestContext) => Response;
 
@@ -7,4 +9,24 @@ export interface RequestContext {
   readonly client: string;
   /** The path and query, or undefined if the Host field is invalid. */
   readonly target: string | undefined;
+}
+
+/** Answers an error. The request is unknown if no handler has received it. */
+export type ErrorHandler = (error: unknown, request?: Request) => Response;
+
+/** What Deno.serve calls: for each request, and for an error outside the handlers. */
+export interface Application {
+  handler(
+    request: Request,
+    info: Deno.ServeHandlerInfo<Deno.NetAddr>,
+  ): Response;
+  onError: ErrorHandler;
+}
+
+/** Adapts a handler to Deno.serve: passes it the context of a request. */
+export function withContext(handler: Handler): Application["handler"] {
+  return (request, { remoteAddr }) => {
+    const target = requestTarget(request);
+    return handler(request, { client: remoteAddr.hostname, target });
+  };
 }

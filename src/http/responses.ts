@@ -23,16 +23,7 @@ const PREFLIGHT: Fields = {
 };
 
 /** What creates all responses to a method. */
-export interface Responses {
-  /** Returns the response with a reading, as JSON. */
-  reading(reading: Reading): Response;
-  /** Returns the response with a reading of a sensor, in Prometheus's text format. */
-  metrics(reading: Measurement): Response;
-  /** Returns the response to OPTIONS, including CORS preflights. */
-  options(): Response;
-  /** Returns an error response with problem details (RFC 9457, section 3). */
-  problem(status: 400 | 404 | 405 | 500 | 503, detail: string): Response;
-}
+export type Responses = ReturnType<typeof createResponses>;
 
 /** Returns what creates the responses to a method: to HEAD, they have no bodies. */
 export type ResponsesTo = (method: string) => Responses;
@@ -45,7 +36,7 @@ export function createResponsesTo(cors: boolean): ResponsesTo {
   return (method) => method === "HEAD" ? toHead : toOthers;
 }
 
-function createResponses(isHead: boolean, cors: boolean): Responses {
+function createResponses(isHead: boolean, cors: boolean) {
   const common = cors ? { ...COMMON, ...CORS } : COMMON;
 
   const create = (text: string, status: number, fields: Fields) => {
@@ -67,17 +58,21 @@ function createResponses(isHead: boolean, cors: boolean): Responses {
   );
 
   return {
-    reading: (reading) => json(reading).clone(),
+    /** Returns the response with a reading, as JSON. */
+    reading: (reading: Reading) => json(reading).clone(),
 
-    metrics: (reading) => metrics(reading).clone(),
+    /** Returns the response with a reading of a sensor, in Prometheus's text format. */
+    metrics: (reading: Measurement) => metrics(reading).clone(),
 
+    /** Returns the response to OPTIONS, including CORS preflights. */
     options() {
       const preflight = cors ? PREFLIGHT : {};
       const headers = { ...common, allow: METHODS, ...preflight };
       return new Response(null, { status: 204, headers });
     },
 
-    problem(status, detail) {
+    /** Returns an error response with problem details (RFC 9457, section 3). */
+    problem(status: 400 | 404 | 405 | 500 | 503, detail: string) {
       const title = STATUS_TEXT[status];
       const body = { type: "about:blank", title, status, detail };
       const fields: Fields = { "content-type": "application/problem+json" };

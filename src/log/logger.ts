@@ -14,19 +14,15 @@ const PRIORITIES: ByLevel = { DEBUG: "<7>", WARN: "<4>", ERROR: "<3>" };
 /** How records are written: as plain text, with colors, or for systemd's journal. */
 export type LogStyle = "plain" | "color" | "journal";
 
-/** A logger that never blocks and never throws. */
-export interface BufferedLogger {
-  readonly logger: Logger;
-  /** Resolves once all records are written. */
-  flush(): Promise<void>;
-}
-
-/** Creates a logger that writes records of a level and above to a sink. */
+/**
+ * Creates a logger that writes records of a level and above to a sink, and never blocks or
+ * throws. Its `flush()` resolves once all are written.
+ */
 export function createLogger(
   sink: Sink,
   level: LevelName,
   style: LogStyle,
-): BufferedLogger {
+): { logger: Logger; flush(): Promise<void> } {
   const writer = new LineWriter(sink, (count) => {
     const message =
       `Log lines dropped because the output is too slow: ${count}`;

@@ -3,7 +3,7 @@ import { excerpt } from "../log/excerpt.ts";
 import { limitWarnings, type Logger } from "../log/logger.ts";
 import type { LastReadings } from "./last_readings.ts";
 import type { InvalidLine, LineParser } from "./line_parser.ts";
-import { type Input, ReadError, readLines } from "./line_reader.ts";
+import { type Input, readLines } from "./line_reader.ts";
 
 const STOP_DELAY_MS = 200; // Ctrl+C may end the sensor before it stops the service
 
@@ -42,24 +42,24 @@ export async function followInput({
       return `, such as ${excerpt(text)}${advice}`;
     });
   };
-  const end = async (how: "ended" | "failed", reason = "") => {
-    readings.end(how);
-    await wait(STOP_DELAY_MS);
-    if (stop.aborted) return;
-    logger.warn(`The input has ${how}${reason}: no new readings will arrive`);
-  };
-  try {
-    for await (const { bytes, invalid } of readLines(input, now, wait)) {
-      if (bytes.every((byte) => byte <= 0x20)) continue; // nothing visible
-      const parsed = invalid ?? parse(bytes);
-      if ("problem" in parsed) drop(bytes, parsed);
-      else readings.set(parsed.json, parsed.name);
-    }
-  } catch (error) {
-    if (!(error instanceof ReadError)) throw error;
-    return await end("failed", ` (${error.message})`);
+  let end: "ended" | "failed" = "ended";
+  let reason = "";
+  const read = (buffer: Uint8Array) =>
+    input.read(buffer).catch((error) => {
+      end = "failed";
+      reason = ` (${error})`;
+      return null;
+    });
+  for await (const { bytes, invalid } of readLines({ read }, now, wait)) {
+    if (bytes.every((byte) => byte <= 0x20)) continue; // nothing visible
+    const parsed = invalid ?? parse(bytes);
+    if ("problem" in parsed) drop(bytes, parsed);
+    else readings.set(parsed.json, parsed.name);
   }
-  await end("ended");
+  readings.end(end);
+  await wait(STOP_DELAY_MS);
+  if (stop.aborted) return;
+  logger.warn(`The input has ${end}${reason}: no new readings will arrive`);
 }
 
 /**

@@ -1,9 +1,6 @@
 import type { delay } from "../delay.ts";
 import type { InvalidLine } from "./line_parser.ts";
 
-/** The input cannot be read any more. The message says why. */
-export class ReadError extends Error {}
-
 /** Standard input, or a test's. */
 export type Input = Pick<typeof Deno.stdin, "read">;
 
@@ -34,8 +31,6 @@ const CR = 0x0d;
 /**
  * Yields whole lines, and those that are invalid: too long, without an end, or with a
  * pause, since a writer that died within a line may be followed by another one.
- *
- * @throws {ReadError} If a read fails.
  */
 export async function* readLines(
   input: Input,
@@ -45,7 +40,7 @@ export async function* readLines(
   const buffer = new LineBuffer();
   while (true) {
     const waitStart = now();
-    const count = await input.read(buffer.room).catch(fail);
+    const count = await input.read(buffer.room);
     if (count === null) return yield* buffer.end();
     const hasPaused = now() - waitStart > MAX_PAUSE_MS;
     let restAt = now() + WORK_MS;
@@ -114,11 +109,6 @@ class LineBuffer {
     this.#isSkipping = end < 0;
     return bytes.subarray(end < 0 ? bytes.length : end + 1);
   }
-}
-
-/** Tells a failed read from any other error. */
-function fail(error: unknown): never {
-  throw new ReadError(`${error}`);
 }
 
 /** Yields the whole lines in bytes, without their LF or CRLF. */

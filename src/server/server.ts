@@ -1,4 +1,4 @@
-import type { Application } from "../http/application.ts";
+import type { Application } from "../http/handler.ts";
 import { limitWarnings, type Logger, type Warn } from "../log/logger.ts";
 import {
   type Address,
