@@ -36,8 +36,8 @@ const NO_NAME = {
 const MAX_NAME_CHARACTERS = 200;
 const LONG_NAME = {
   problem:
-    `Dropping lines whose sensor has a name of more than ${MAX_NAME_CHARACTERS} characters`,
-  remedy: "Name shorter values with --key",
+    `Dropping lines with a name of over ${MAX_NAME_CHARACTERS} characters`,
+  remedy: "Choose keys with shorter values for --key",
 };
 
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -48,16 +48,12 @@ export function parseText(line: Uint8Array): ValidLine {
   return { json: JSON.stringify(UTF8.decode(line)) };
 }
 
-/** A string of a JSON text (RFC 8259, section 7), with the colon after a key. */
-const STRING = String.raw`"(?:[^"\\]|\\.)*"\s*:?`;
-const NUMBER = String.raw`-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?`;
-
-/** A token of a JSON text (section 2). After words like `12:30:01:`, no text goes on. */
-const TOKEN = RegExp(
-  String
-    .raw`\s*(?:[[\]{},]|${STRING}|(?:${NUMBER}|true|false|null)(?=[\s,\]}]))`,
-  "y",
-);
+// Tokens of a JSON text (RFC 8259, section 2). A colon follows a string only, unlike in the
+// words `12:30:01:`, and a number ends before a space or punctuation, unlike in `2026-11-25,`
+const STRING = /"(?:[^"\\]|\\.)*"\s*:?/.source;
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?/.source;
+const VALUE = `(?:${NUMBER}|true|false|null)(?=[\\s,\\]}])`;
+const TOKEN = RegExp(`\\s*(?:[[\\]{},]|${STRING}|${VALUE})`, "y");
 
 /**
  * Creates a parser of lines that are JSON texts in UTF-8 (RFC 8259, section 8.1). With

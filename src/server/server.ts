@@ -9,8 +9,8 @@ import {
   retryListening,
 } from "./listener.ts";
 import { MemoryLimit } from "./memory.ts";
-import { SYSTEM } from "./system.ts";
 import { formatStartReport } from "./start_report.ts";
+import { SYSTEM } from "./system.ts";
 
 const SHUTDOWN_TIMEOUT_MS = 1800; // how long running requests may take to finish
 const CLOSE_MS = 1; // until the kernel has closed the connections
@@ -89,9 +89,7 @@ export class Server {
     if (mentionsCtrlC) report.push("Press CTRL+C to quit");
     for (const line of report) this.logger.info(line);
     if (this.system.residentBytes() === 0) {
-      this.logger.warn(
-        "Memory is not limited: it cannot be measured without /proc",
-      );
+      this.logger.warn("Memory is not limited: /proc is missing");
     }
   }
 
@@ -144,7 +142,7 @@ function waitForEnding(
   exceeded: Promise<void>,
 ): Promise<Ending> {
   return new Promise((resolve) => {
-    const failAccept = (reason: string) => resolve({ kind: "accept", reason });
+    const endAccept = (reason: string) => resolve({ kind: "accept", reason });
     if (stop.aborted) resolve({ kind: "stopped" });
     // Replaces that of the previous listener, which would keep it in memory
     stop.onabort = () => resolve({ kind: "stopped" });
@@ -152,8 +150,8 @@ function waitForEnding(
       resolve({ kind: "memory", reason: "Too much memory in use" })
     );
     server.finished.then(
-      () => failAccept("The server has ended"),
-      (error) => failAccept(`${error}`),
+      () => endAccept("The server has ended"),
+      (error) => endAccept(`${error}`),
     );
   });
 }

@@ -26,7 +26,7 @@ function parse(parser: LineParser, line: string | Uint8Array): string {
 
 const NOT_JSON = "lines that are not JSON";
 const NULL = "lines that are null";
-const LONG_NAME = "lines whose sensor has a name of more than 200 characters";
+const LONG_NAME = "lines with a name of over 200 characters";
 const PIECE = "JSON texts over several lines";
 const NO_NAME = "lines without a key that --key names";
 
@@ -263,7 +263,7 @@ Deno.test("createJsonParser() never gives two sensors one name", () => {
   assertEquals(new Set(names).size, DIFFERENT.length, `${names}`);
 });
 
-Deno.test("createJsonParser() drops lines whose sensor has a name of more than 200 characters", () => {
+Deno.test("createJsonParser() drops lines with a name of over 200 characters", () => {
   const parser = createJsonParser(["room", "place"]);
   const nameOf = (length: number) =>
     parse(parser, JSON.stringify({ room: "/", place: "x".repeat(length) }));

@@ -274,7 +274,7 @@ Deno.test("Server waits for 5 s until memory is given back, and ends if it is no
 
 Deno.test("Server warns that it cannot measure memory", async () => {
   const { log } = await Simulation.start({ megabytes: 0 });
-  const warning = "Memory is not limited: it cannot be measured without /proc";
+  const warning = "Memory is not limited: /proc is missing";
   assertEquals(log, [warning]);
 });
 
