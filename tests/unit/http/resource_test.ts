@@ -218,15 +218,3 @@ Deno.test("createResource() answers a scraper with JSON if the text is fixed, an
   current = { unavailable: "No reading yet" };
   assertEquals(await scrape(), UNAVAILABLE);
 });
-
-Deno.test("createResource() does not look at the headers of a request for a fixed text", () => {
-  const handler = createResource(() => READING, createResponsesTo(false));
-  const request = new Request("http://board");
-  Object.defineProperty(request, "headers", {
-    get() {
-      throw new Error("It takes time");
-    },
-  });
-  const context = { client: "", target: "/datasensor" };
-  assertEquals(handler(request, context).status, 200);
-});

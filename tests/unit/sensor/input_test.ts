@@ -41,7 +41,6 @@ class TestInput {
 
   constructor({
     json = false,
-    keys = undefined as string[] | undefined,
     wait = () => Promise.resolve(),
   } = {}) {
     const logger = createTestLogger((line) => this.warnings.push(line));
@@ -49,7 +48,7 @@ class TestInput {
     this.readings = new LastReadings(300, HINT, logger, now);
     this.end = followInput({
       input: { read: (bytes: Uint8Array) => this.#read(bytes) },
-      parse: json || keys ? createJsonParser(keys) : parseText,
+      parse: json ? createJsonParser() : parseText,
       readings: this.readings,
       logger,
       stop: this.stopper.signal,
@@ -135,17 +134,6 @@ for (const [verb, chunks, text, ...warnings] of INPUTS) {
   });
 }
 
-Deno.test("followInput() keeps the sensors apart that its parser names", async () => {
-  const input = new TestInput({ keys: ["id"] });
-  await input.send('{"id":1}\n{"id":2}\n[\n1\n{"id":1.0}\n');
-  const json = '{"1":{"id":1.0},"2":{"id":2}}';
-  const remedy = ". Print each of them on one line, as jq -c --unbuffered does";
-  input.assert(
-    json,
-    `Dropping JSON texts over several lines, such as "["${remedy}`,
-  );
-});
-
 Deno.test("followInput() takes no line that it drops for its length or a pause for a piece of a text", async () => {
   const input = new TestInput({ json: true });
   await input.send(`${LONGEST}{\n1\n`, "2", 1000, "{\n3\n");
@@ -190,19 +178,6 @@ for (const [chunks, reason] of REASONS) {
     assertEquals(input.readings.read(), { unavailable });
   });
 }
-
-Deno.test("followInput() does not take a fault of the program for a failed input", async () => {
-  const input = new TestInput();
-  const fault = new TypeError("a fault");
-  input.readings.set = () => {
-    throw fault;
-  };
-  input.push("21\n");
-  assertEquals(await input.end.catch((error) => error), fault);
-  const unavailable = `The sensor has sent no reading so far; ${HINT}`;
-  assertEquals(input.readings.read(), { unavailable });
-  input.assert(undefined);
-});
 
 Deno.test("followInput() does not log the end of an input that comes with the signal to stop", async () => {
   for (const [end, how] of [[null, "ended"], [EIO, "failed"]] as const) {
