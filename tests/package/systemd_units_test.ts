@@ -28,9 +28,7 @@ const ADD_3 = "-c 'import sys\nfor line in sys.stdin: print(int(line) + 3)'";
 const FILTERS: [filter: string, printed: string][] = [
   ["sed s/1/12/ | cut -c 2 | tr 2 7 | jq -c .+1 | grep -v 9", "8"],
   ["awk -W interactive '{ print $1 }'", "1"],
-  ["perl -pe '$| = 1; s/,/./'", "1"],
   [`python3 ${ADD_3}`, "4"],
-  ["paste - - | tr '\\t' ,", "1,1"],
 ];
 
 for (const [filter, printed] of FILTERS) {
