@@ -1,4 +1,4 @@
-// What a browser shows of the service, and of the page with graphs.
+// What a browser may read of the service, and what the page with graphs shows.
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
@@ -6,42 +6,22 @@ import { output } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
 import { missing, skipIf } from "../helpers/skip.ts";
 import { waitFor } from "../helpers/wait.ts";
+import { chromium, type Graphs, readGraphs } from "./browser.ts";
 
 /** Defines a test, which is skipped where there is no browser. */
 function test(name: string, run: () => Promise<void>): void {
   Deno.test(skipIf(missing("chromium"), name), run);
 }
 
-/**
- * Opens a page, and returns its document as it is after some seconds, which pass as fast
- * as the page permits.
- */
-async function open(url: string, seconds = 1): Promise<string> {
+/** Opens a page, and returns its document as it is after some seconds. */
+async function open(url: string, seconds?: number): Promise<string> {
   using folder = await Folder.create();
-  const { code, stdout, stderr } = await output("chromium", [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    `--user-data-dir=${folder.path}`,
-    `--virtual-time-budget=${seconds * 1000}`,
-    "--dump-dom",
-    url,
-  ], { killGroup: true });
+  const [command, ...args] = chromium(url, folder.path, seconds);
+  const options = { killGroup: true };
+  const { code, stdout, stderr } = await output(command!, args, options);
   assertEquals(code, 0, stderr);
   return stdout;
 }
-
-/** Opens a page until its document matches a pattern. */
-async function openUntil(url: string, expected: RegExp): Promise<string> {
-  const isExpected = (document: string) => expected.test(document);
-  return await waitFor(`${expected}`, () => open(url), isExpected);
-}
-
-test("a browser shows the data in quotes", async () => {
-  await using program = await Program.start();
-  await openUntil(program.url, />"Sensor data"<\/pre>/);
-});
 
 /** Returns a page that shows what it can read, with and without a preflight. */
 const createPage = (url: string) =>
@@ -72,13 +52,16 @@ for (
       })
     );
     const url = `http://${addressOf(site)}/`;
-    await openUntil(url, RegExp(`<p>${shown}</p>`));
+    const isShown = (document: string) => document.includes(`<p>${shown}</p>`);
+    await waitFor(shown, () => open(url), isShown);
     await program.waitForLines(1); // even a blocked page sends its request
   });
 }
 
 /** Serves what a board could answer. */
-function serve(answer: () => Response): Deno.HttpServer<Deno.NetAddr> {
+function serve(
+  answer: (request: Request) => Response,
+): Deno.HttpServer<Deno.NetAddr> {
   return Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, answer);
 }
 
@@ -86,122 +69,171 @@ function addressOf({ addr }: Deno.HttpServer<Deno.NetAddr>): string {
   return `127.0.0.1:${addr.port}`;
 }
 
-/** What the page with graphs shows. */
-interface Shown {
-  text: string;
-  figures: [name: string, value: string][];
-  /** How many lines the first graph consists of, which gaps separate. */
-  lines: number;
-}
+const PAGE = await Deno.realPath("src/readers/graph.html");
 
-/** Opens the page with graphs for some seconds, and returns what it shows of a board. */
-async function showGraph(board: string, seconds?: number): Promise<Shown> {
-  const query = new URLSearchParams({ board });
-  const page = await Deno.realPath("src/readers/graph.html");
-  const url = `file://${page}?${query}`;
-  const document = await waitFor(
-    `an answer of ${board}`,
-    () => open(url, seconds),
-    (document) => !document.includes("<p>Type a board"),
-  );
-  const body = document.split("<form>")[1]!.split("<script")[0]!;
-  const [, text = ""] = body.match(/<p[^>]*>(.*?)<\/p>/s) ?? [];
-  const figures = body.matchAll(/<span>([^<]*)<\/span><b>([^<]*)<\/b>/g);
-  const [path = ""] = body.match(/<path[^>]*>/) ?? [];
-  return {
-    text,
-    figures: Array.from(figures, ([, name, value]) => [name!, value!]),
-    lines: path.split("M").length - 1,
-  };
+/** Opens the page with graphs from a file, and returns what it shows of a board. */
+async function showBoard(board: string, seconds?: number): Promise<Graphs> {
+  const url = `file://${PAGE}?${new URLSearchParams({ board })}`;
+  const show = async () => readGraphs(await open(url, seconds));
+  const isAnswered = ({ status, problem }: Graphs) => status + problem !== "";
+  return await waitFor(`an answer of ${board}`, show, isAnswered);
 }
 
 test("graph.html shows the reading and its age, or why there is none", async () => {
   const flags = ["--stdin", "--json", "--cors"];
   await using program = await Program.start(flags, { hasInput: true });
   const board = new URL(program.url).host;
-  const none = await showGraph(board);
-  assertMatch(none.text, /^No current reading: The sensor has/);
+  const none = await showBoard(board);
+  assertMatch(none.problem, /^No current reading: The sensor has/);
   const reading = '{"model":"Acurite-Tower","t":-21.5,"attic":{"t":20}}';
   await program.write(`${reading}\n`);
   await program.waitForAnswer(reading);
-  const { text, figures } = await showGraph(` ${program.url} `); // as it is pasted
-  assertMatch(text, /^\d+ s old$/);
+  const shown = await showBoard(` ${program.url} `); // as it is pasted
+  assertMatch(shown.status, /^\d+ s old$/);
   const values = [["model", "Acurite-Tower"], ["t", "-21.5"]];
-  assertEquals(figures, [...values, ["attic › t", "20"]]);
+  assertEquals(shown.values, [...values, ["attic › t", "20"]]);
+  assertEquals(shown.title, `20 attic › t – ${board}`);
   await program.stop();
-  const down = await showGraph(board);
-  assertMatch(down.text, RegExp(`^${program.url} does not answer`));
-  assertEquals(down.figures, []);
+  const down = await showBoard(board);
+  assertMatch(down.problem, RegExp(`^${program.url} does not answer.*--cors`));
+  assertEquals(down.values, []);
 });
 
 const CORS = { "access-control-allow-origin": "*" };
 
-test("graph.html leaves a gap where there is no reading", async () => {
-  let requests = 0;
-  await using board = serve(() => {
-    const status = ++requests === 3 ? 503 : 200;
-    return Response.json(7, { status, headers: CORS });
-  });
-  const isAsked = () => requests >= 6;
-  const { figures, lines } = await waitFor("six requests", async () => {
-    requests = 0;
-    const shown = await showGraph(addressOf(board), 13);
-    return isAsked() ? shown : undefined;
-  }, Boolean) as Shown;
-  assertEquals([figures, lines], [[["", "7"]], 2]);
-});
+/** Answers with a reading. */
+const reading = (reading: unknown) => () =>
+  Response.json(reading, { headers: CORS });
+
+const stale = (detail: string) => () =>
+  Response.json({ detail }, { status: 503, headers: CORS });
 
 const ELEMENT = "<img src=x onerror=alert(1)>";
+const BOTH = { kitchen: { t: 21 }, attic: { t: 20 } };
+const KITCHEN = { kitchen: { t: 21 } };
 
-/** What a hostile board could answer, and what the page shows of it. */
-const HOSTILE: [
+/** Numbers with names of their own. */
+const numbers = (from: number, to: number) =>
+  Object.fromEntries(
+    Array.from({ length: to - from }, (_, index) => [`k${from + index}`, 1]),
+  );
+
+/** What a board answers, the last of it again and again, and what the page then shows. */
+const CASES: [
   what: string,
-  answer: () => Response,
-  text: RegExp,
-  figures: number,
+  answers: ((request: Request) => Response)[],
+  expected: Partial<Record<keyof Graphs, unknown>>,
 ][] = [
   [
-    "an element as an element",
-    () => Response.json({ [ELEMENT]: ELEMENT }, { headers: CORS }),
-    /^Its age is unknown$/,
-    1, // the pattern of figures matches no element
+    "a higher number higher up, and a gap where there is no reading",
+    [reading(7), reading(8), stale("dead"), reading(9)],
+    { values: [["", "9"]], lines: [[5, 50], [95]], title: "9 – BOARD" },
   ],
   [
-    "an element in an error as an element",
-    () => Response.json({ detail: ELEMENT }, { status: 503, headers: CORS }),
-    /^No current reading: &lt;img/,
-    0,
+    "which of two sensors is gone",
+    [reading(BOTH), reading(KITCHEN)],
+    {
+      status: "Its age is unknown",
+      problem: "attic › t is missing",
+      values: [["kitchen › t", "21"], ["attic › t", "–"]],
+      title: "– attic › t – BOARD",
+    },
   ],
   [
-    "more than a hundred values",
-    () => Response.json(Array(1000).fill(1), { headers: CORS }),
-    /only 100 of its values are shown$/,
-    100,
+    "nothing of a sensor that is back",
+    [reading(BOTH), reading(KITCHEN), reading(BOTH)],
+    { problem: "" },
   ],
   [
-    "an endless body",
-    () => {
+    "null as a value that is gone",
+    [reading({ t: 1, h: 2 }), reading({ t: null, h: null })],
+    { problem: "t, h are missing" },
+  ],
+  [
+    "five of many names that are gone",
+    [reading(numbers(0, 8)), reading(numbers(7, 8))],
+    { problem: "k0, k1, k2, k3, k4 and 2 more are missing" },
+  ],
+  [
+    "a hundred values, and none as gone of what has more",
+    [reading(numbers(0, 150)), reading(numbers(50, 200))],
+    {
+      status: "Its age is unknown: only 100 of its values are shown",
+      problem: "",
+      values: Object.entries(numbers(50, 150)).map(([name]) => [name, "1"]),
+    },
+  ],
+  [
+    "elements as text",
+    [reading({ [ELEMENT]: ELEMENT }), reading({ a: ELEMENT }), stale(ELEMENT)],
+    {
+      problem: "No current reading: &lt;img src=x onerror=alert(1)&gt;",
+      values: [["a", "–"], ["&lt;img src=x onerror=alert(1)&gt;", "–"]],
+    },
+  ],
+  [
+    "nothing of an endless body",
+    [() => {
       const digits = new Uint8Array(65_536).fill(0x31);
       const body = new ReadableStream({ pull: (it) => it.enqueue(digits) });
       return new Response(body, { headers: CORS });
+    }],
+    {
+      problem:
+        "http://BOARD/datasensor answers without a reading: more than 65536 characters",
     },
-    /answers without a reading: more than 65536 characters$/,
-    0,
   ],
   [
-    "what a redirect leads to",
-    () =>
-      new Response(null, { status: 302, headers: { ...CORS, location: "/" } }),
-    /does not answer/,
-    0,
+    "nothing of what a redirect leads to",
+    [({ url }) => {
+      if (url.endsWith("/other")) return reading(7)();
+      const headers = { ...CORS, location: "/other" };
+      return new Response(null, { status: 302, headers });
+    }],
+    {
+      problem:
+        "http://BOARD/datasensor does not answer: is it up, with the flag --cors?",
+    },
   ],
 ];
 
-for (const [what, answer, expected, count] of HOSTILE) {
-  test(`graph.html does not show ${what}`, async () => {
-    await using board = serve(answer);
-    const { text, figures } = await showGraph(addressOf(board));
-    assertMatch(text, expected);
-    assertEquals(figures.length, count);
+for (const [what, answers, expected] of CASES) {
+  test(`graph.html shows ${what}`, async () => {
+    let requests = 0;
+    await using board = serve((request) =>
+      answers[Math.min(requests++, answers.length - 1)]!(request)
+    );
+    const address = addressOf(board);
+    const show = async () => {
+      requests = 0;
+      return await showBoard(address, 2 * answers.length + 1);
+    };
+    const isLast = () => requests >= answers.length;
+    const shown = await waitFor("the last answer", show, isLast);
+    const names = Object.keys(expected) as (keyof Graphs)[];
+    const text = JSON.stringify(shown, names).replaceAll(address, "BOARD");
+    assertEquals(JSON.parse(text), expected);
+  });
+}
+
+/** Statuses of a board that serves the page, and what the page then shows. */
+const STATUSES: [status: number, problem: string][] = [
+  [401, "The password is missing or wrong: load this page again"],
+  [404, "http://BOARD/datasensor answers with status 404"],
+  [502, "nginx answers, but the service is down"],
+];
+
+for (const [status, problem] of STATUSES) {
+  test(`graph.html, served by the board, shows status ${status}`, async () => {
+    const page = await Deno.readTextFile(PAGE);
+    await using board = serve(({ url }) =>
+      url.endsWith("/datasensor")
+        ? new Response("<html>", { status })
+        : new Response(page, { headers: { "content-type": "text/html" } })
+    );
+    const address = addressOf(board);
+    const document = await open(`http://${address}/`);
+    const shown = readGraphs(document.replaceAll(address, "BOARD"));
+    assertEquals([shown.problem, shown.hasForm], [problem, false]);
   });
 }
