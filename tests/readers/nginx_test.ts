@@ -3,12 +3,14 @@
 import { assertEquals } from "@std/assert";
 import { readersPage } from "../helpers/guide.ts";
 import { skipIf } from "../helpers/skip.ts";
+import { waitFor } from "../helpers/wait.ts";
+import { chromium, type Graphs, readGraphs } from "./browser.ts";
 import { Machine, missingMachine } from "../helpers/machine.ts";
 
 Deno.test(
   skipIf(
-    missingMachine("nginx", "openssl", "prometheus", "promtool"),
-    "nginx serves the reading over HTTPS to clients with the password, and errors without a current one",
+    missingMachine("chromium", "nginx", "openssl", "prometheus", "promtool"),
+    "nginx serves the reading and the page with graphs over HTTPS to clients with the password",
   ),
   async () => {
     await using machine = await Machine.start();
@@ -38,8 +40,19 @@ ${job}END`);
 
     await machine.typeUntil(readWith(password), /^\{"type".*\} 503/);
     await machine.typeUntil(readWith("wrong"), / 401/);
+    const status = "curl -ks -o /dev/null -w '%{http_code}'";
+    await machine.typeUntil(`${status} https://BOARD/`, /^401/);
     await service.write("21.5\n");
     await machine.typeUntil(readWith(password), /^"21.5" 200/);
+    const user = `reader:${encodeURIComponent(password)}`;
+    const profile = `${machine.folder.path}/profile`;
+    const show = async () => {
+      const command = chromium(`https://${user}@BOARD/`, profile).join(" ");
+      return readGraphs((await machine.type(command)).stdout);
+    };
+    const isShown = ({ values }: Graphs) => `${values}` === ",21.5";
+    const { hasForm } = await waitFor("the page", show, isShown);
+    assertEquals(hasForm, false);
     const ask =
       "promtool query instant http://localhost:9090 datasensor_reading";
     await machine.typeUntil(ask, /job="datasensor_https".* => 21\.5 @/);

@@ -42,10 +42,10 @@ Deno.test(
       `--config.file=${path}`,
       `--storage.tsdb.path=${machine.folder.path}/data`,
     );
-    /** Waits for the values of an expression, by their key. */
+    /** Waits for the values of an expression, by their sensor and key. */
     const waitForValues = async (query: string, expected: string) => {
       const ask = `promtool query instant http://localhost:9090 '${query}' |
-        sed -n 's/.*key="\\([^"]*\\)".* => \\(\\S*\\) @.*/\\1=\\2/p; s/.*{.*job="datasensor"} => \\(\\S*\\) @.*/\\1/p' |
+        sed -n 's/.*key="\\(.*\\)", sensor="\\(.*\\)".* => \\(\\S*\\) @.*/\\2.\\1=\\3/p; s/.*{.*job="datasensor"} => \\(\\S*\\) @.*/\\1/p' |
         sort | paste -sd ' '`;
       await machine.typeUntil(ask, RegExp(`^${expected}\n\\[0\\]$`));
     };
@@ -75,33 +75,62 @@ Deno.test(
   },
 );
 
-/** Series: at 100 s, a board is off and a number gone; one clock stops, another is fast. */
+/**
+ * Series, every 10 s. After 100 s, a board is off; of two sensors, one dies, and of the other
+ * a number; a clock stops, and one is fast. A scrape fails at 210 s.
+ */
 const SERIES = {
-  'up{job="datasensor", instance="off"}': "1x10 0x200",
-  'up{job="datasensor", instance="on"}': "1x200",
-  'up{job="node", instance="off"}': "0x200",
-  'datasensor_reading{job="datasensor", instance="off", key="t"}': "7x10 stale",
-  'datasensor_reading{job="datasensor", instance="on", key="t"}': "7x10 stale",
-  'datasensor_reading{job="datasensor", instance="on", key="h"}': "7x200",
-  'datasensor_reading_timestamp_seconds{job="datasensor", instance="on"}':
-    "-9300x200",
-  'datasensor_reading_timestamp_seconds{job="datasensor", instance="fast"}':
+  'up{job="datasensor",instance="off"}': "1x10 0x200",
+  'up{job="datasensor",instance="on"}': "1x20 0 1x200",
+  'up{job="node",instance="off"}': "0x200",
+  'datasensor_reading{job="datasensor",instance="off",sensor="a",key="t"}':
+    "7x10 stale",
+  'datasensor_reading{job="datasensor",instance="on"}': "7x10 stale", // before --key
+  'datasensor_reading{job="datasensor",instance="on",sensor="a",key="t"}':
+    "7x10 stale",
+  'datasensor_reading{job="datasensor",instance="on",sensor="a",key="h"}':
+    "7x10 stale",
+  'datasensor_reading{job="datasensor",instance="on",sensor="b",key="t"}':
+    "7x10 stale",
+  'datasensor_reading{job="datasensor",instance="on",sensor="b",key="h"}':
+    "7x20 stale 7x200",
+  'datasensor_reading{job="datasensor",instance="one"}': "7x10 stale",
+  'datasensor_reading_timestamp_seconds{job="datasensor",instance="off",sensor="a"}':
+    "0x10 stale",
+  'datasensor_reading_timestamp_seconds{job="datasensor",instance="on"}':
+    "0x10 stale",
+  'datasensor_reading_timestamp_seconds{job="datasensor",instance="on",sensor="a"}':
+    "0x10 stale",
+  'datasensor_reading_timestamp_seconds{job="datasensor",instance="on",sensor="b"}':
+    "-9300x20 stale -9300x200",
+  'datasensor_reading_timestamp_seconds{job="datasensor",instance="one"}':
+    "0x200",
+  'datasensor_reading_timestamp_seconds{job="datasensor",instance="fast"}':
     "12000x200", // 3 h ahead until 1200 s
 };
 
-/** The alerts, and from which second on. */
-const ALERTS: [name: string, second: number, instance: string, says: string][] =
-  [
-    ["NoReading", 140, "off", "off has no current reading"],
-    ["NumberMissing", 410, "on", "on no longer sends t"],
-    [
-      "OldReading",
-      30,
-      "fast",
-      "The reading of fast is old, or a clock is wrong",
-    ],
-    ["OldReading", 1540, "on", "The reading of on is old, or a clock is wrong"],
-  ];
+/** The alerts, and from which second on, each with its labels. */
+const ALERTS: [name: string, second: number, alerts: Alert[]][] = [
+  ["NoReading", 140, [["off has no current reading", { instance: "off" }]]],
+  ["SensorMissing", 410, [
+    ["on no longer sends readings of a", { instance: "on", sensor: "a" }],
+  ]],
+  ["NumberMissing", 410, [
+    ["on no longer sends t of b", { instance: "on", sensor: "b", key: "t" }],
+    ["one no longer sends a number", { instance: "one" }],
+  ]],
+  ["OldReading", 30, [
+    ["The reading of fast is old, or a clock is wrong", { instance: "fast" }],
+  ]],
+  ["OldReading", 1540, [
+    ["The reading of b at on is old, or a clock is wrong", {
+      instance: "on",
+      sensor: "b",
+    }],
+  ]],
+];
+
+type Alert = [says: string, labels: Record<string, string>];
 
 Deno.test(
   skipIf(
@@ -117,23 +146,21 @@ Deno.test(
         interval: "10s",
         "input_series": Object.entries(SERIES)
           .map(([series, values]) => ({ series, values })),
-        "alert_rule_test": ALERTS.flatMap(
-          ([name, second, instance, summary]) => {
-            const alertname = `Datasensor${name}`;
-            const key = name === "NumberMissing" ? { key: "t" } : {};
-            const labels = { job: "datasensor", severity: "warning", instance };
-            const alert = {
-              "exp_labels": { ...labels, ...key },
+        "alert_rule_test": ALERTS.flatMap(([name, second, alerts]) => {
+          const at = (time: number, alerts: Alert[]) => ({
+            "eval_time": `${time}s`,
+            alertname: `Datasensor${name}`,
+            "exp_alerts": alerts.map(([summary, labels]) => ({
+              "exp_labels": {
+                job: "datasensor",
+                severity: "warning",
+                ...labels,
+              },
               "exp_annotations": { summary },
-            };
-            const at = (time: number, alerts: unknown[]) => ({
-              "eval_time": `${time}s`,
-              alertname,
-              "exp_alerts": alerts,
-            });
-            return [at(second - 20, []), at(second, [alert])];
-          },
-        ),
+            })),
+          });
+          return [at(second - 20, []), at(second, alerts)];
+        }),
       }],
     };
     const file = `${machine.folder.path}/tests.yml`;
