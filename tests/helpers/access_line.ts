@@ -3,17 +3,14 @@
 /** What a line of the access log says. */
 export interface AccessLine {
   client: string; // its IP address
-  date: string; // such as 20/Nov/2026
-  hour: string;
   request: string; // the method and the target, escaped
   status: string;
 }
 
-const DATE = String.raw`\d\d/[A-Z][a-z]{2}/\d{4}`;
 const TEXT = String.raw`(?:[!#-[\]-~]|\\["\\]|\\x[\da-f]{2})+(?:\\\.\.\.)?`;
 const FORM = RegExp(
   String.raw`^(?<client>\S+) - - ` +
-    String.raw`\[(?<date>${DATE}) (?<hour>\d\d):\d\d:\d\d\] ` +
+    String.raw`\[\d\d/[A-Z][a-z]{2}/\d{4} \d\d:\d\d:\d\d\] ` +
     String.raw`"(?<request>${TEXT} ${TEXT}) HTTP/1\.1" (?<status>\d{3}) -$`,
 );
 

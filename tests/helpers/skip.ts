@@ -33,15 +33,6 @@ export function missing(...names: string[]): string | undefined {
   }
 }
 
-/** Returns what to do if no program can listen on an address. */
-export function missingAddress(hostname: string): string | undefined {
-  try {
-    Deno.listen({ hostname, port: 0 }).close();
-  } catch (error) {
-    return `let a program listen on ${hostname}: ${error}`;
-  }
-}
-
 function exists(path: string): boolean {
   try {
     Deno.statSync(path);

@@ -1,10 +1,9 @@
 // The addresses that the program reports at its start.
 
-import { assertEquals, assertMatch } from "@std/assert";
-import { exchange, LAST_GET } from "../helpers/network.ts";
+import { assertEquals } from "@std/assert";
 import { type Output, output } from "../helpers/process.ts";
 import { Program, programCommand } from "../helpers/program.ts";
-import { missing, missingAddress, skipIf } from "../helpers/skip.ts";
+import { missing, skipIf } from "../helpers/skip.ts";
 
 /** Users may create networks only together with a namespace of users. */
 const USERS = Deno.uid() === 0 ? [] : ["--user", "--map-root-user"];
@@ -49,6 +48,7 @@ async function startInOwnNetwork(...args: string[]): Promise<Program> {
 const ADDRESSES = {
   "0.0.0.0": ["127.0.0.1", "192.0.2.7"],
   "::": ["127.0.0.1", "192.0.2.7", "[2001:db8::7]"],
+  "::1": ["[::1]"],
 };
 
 for (const [host, addresses] of Object.entries(ADDRESSES)) {
@@ -67,18 +67,3 @@ for (const [host, addresses] of Object.entries(ADDRESSES)) {
     },
   );
 }
-
-Deno.test(
-  skipIf(
-    missingAddress("::1"),
-    "the program answers at the only address that it reports with --host ::1",
-  ),
-  async () => {
-    await using program = await Program.start(["--host", "::1"]);
-    assertEquals(program.addresses, [
-      `http://[::1]:${program.port}/datasensor`,
-    ]);
-    const to = { hostname: "::1", port: program.port };
-    assertMatch(await exchange(to, LAST_GET), /\r\n\r\n"Sensor data"$/);
-  },
-);
