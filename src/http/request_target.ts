@@ -25,7 +25,7 @@ export function requestTarget(request: Request): string | undefined {
   if (plain) return plain[1];
 
   const [, urlHost = "", rest = ""] = URL_PARTS.exec(url) ?? [];
-  const host = request.headers.get("host") ?? urlHost;
+  const host = request.headers.get("host") ?? "";
   if (!AUTHORITY.test(urlHost) || !AUTHORITY.test(host)) return undefined;
   return rest.startsWith("/") ? rest : `/${rest}`; // CONNECT has no path
 }

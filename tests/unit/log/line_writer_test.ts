@@ -23,6 +23,7 @@ function createWriter(take = ({ length }: Uint8Array) => length) {
     // Ends after all writes if the writer does not await it
     for (let turns = 0; turns < 100; turns++) await null;
     waits.push(milliseconds);
+    if (waits.length > 1000) throw new Error("It waits forever");
   };
   const writer = new LineWriter(sink, (count) => `dropped ${count}`, wait);
   const write = (lines: string[]) =>
