@@ -18,7 +18,7 @@ export type LineParser = (line: Uint8Array) => ValidLine | InvalidLine;
 const NOT_JSON = {
   problem: "Dropping lines that are not JSON",
   remedy:
-    "Print a whole JSON text on each line: names in double quotes (Python: json.dumps), numbers with a decimal point, and nothing instead of nan. Or omit --json to serve any text",
+    "Print a whole JSON text on each line: double quotes, not single ones (Python: json.dumps), a decimal point, not a comma, and nothing instead of nan. Or omit --json to serve any text",
 };
 const SEVERAL_LINES = {
   problem: "Dropping JSON texts over several lines",

@@ -17,7 +17,7 @@ const FAILED = ENDED.replace("ended", "failed (Error: EIO)");
 const such = (problem: string, start: string) =>
   `Dropping lines ${problem}, such as ${JSON.stringify(start)}`;
 const REMEDY =
-  ". Print a whole JSON text on each line: names in double quotes (Python: json.dumps), numbers with a decimal point, and nothing instead of nan. Or omit --json to serve any text";
+  ". Print a whole JSON text on each line: double quotes, not single ones (Python: json.dumps), a decimal point, not a comma, and nothing instead of nan. Or omit --json to serve any text";
 const notJson = (start: string) => such("that are not JSON", start) + REMEDY;
 const PAUSED = such("that pause before they end", "2");
 const CUT_OFF = such("without a line feed", "2");
