@@ -46,8 +46,10 @@ export function missingBoard(): string | undefined {
 export class Board extends Process {
   /** Boots a board, and puts packages into `dist` on the PC. */
   static async boot(release: Release): Promise<Board> {
-    const image = await makeImage(release);
-    const packages = await makePackages();
+    const [image, packages] = await Promise.all([
+      makeImage(release),
+      makePackages(),
+    ]);
     await Deno.mkdir(FOLDER, { recursive: true });
     const board = new Board(SCRIPT, ["boot", image, FOLDER], {
       hasInput: true,
