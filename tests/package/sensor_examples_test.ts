@@ -3,7 +3,6 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { parseCommand } from "../../src/process/command_line.ts";
-import { guide } from "../helpers/guide.ts";
 import {
   type Files,
   Machine,
@@ -180,19 +179,4 @@ for (const [what, files, error] of BAD_FILES) {
       assertMatch(process.stderr, error);
     },
   );
-}
-
-/** The folders that the guide names, each of a device at an address. */
-const FOLDERS = guide.text.match(/(?<=`)\/sys\/.*\/iio:device\*(?=`)/g)!;
-
-for (const folder of FOLDERS) {
-  Deno.test(skipIf(missingMachine("jq"), `jq reads ${folder}`), async () => {
-    const files = inFolder(folder.replace("*", "7"), {
-      "in_temp_input": "21560\n",
-      "in_humidityrelative_input": "40216\n",
-    });
-    const sensor = TWO_FILES.replace(/\/sys\/\S+/, folder);
-    const { stdout, stderr } = await run(sensor, files);
-    assertEquals(stdout, '{"temperature_C":21.56,"humidity":40.216}\n', stderr);
-  });
 }
