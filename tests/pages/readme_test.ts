@@ -12,7 +12,7 @@ Deno.test("the README shows the text of --help", () => {
 
 /** Defines a test that types commands. */
 function test(name: string, run: (machine: Machine) => Promise<void>): void {
-  Deno.test(skipIf(missingMachine("stdbuf"), name), async () => {
+  Deno.test(skipIf(missingMachine("python3"), name), async () => {
     await using machine = await Machine.start();
     await run(machine);
   });
@@ -50,20 +50,24 @@ test("the README's sensor gives the prompt back if the service cannot start", as
   assertEquals((await service.waitForEnd()).code, 1, service.stderr);
 });
 
-/** A sensor that prints, and buffers its output unless it is told not to. */
-const MY_SENSOR = `cat >bin/my-sensor <<'END'
-#!/bin/sh
-{ echo '{"t": 21.50}'; exec sleep 1000; } | cut -c 1-12
-END
-chmod 755 bin/my-sensor`;
+const PYTHON = readme.block("json.dumps");
+const LOOP = readme.block("python3 -u my-sensor.py");
 
-test("the README's command serves a program that buffers its output", async (machine) => {
-  await machine.type(`cd ..; ${MY_SENSOR}`);
-  await using _service = machine.start(
-    "sh",
-    "-c",
-    readme.block("deno task start --stdin --json --max-age 15"),
-  );
-  const read = "curl http://127.0.0.1:5000/datasensor";
-  await typeUntil(machine, read, '{"t": 21.50}');
-});
+/** The README's program and command, each without what the other one makes unnecessary. */
+for (
+  const [what, program, command] of [
+    ["flushes its output", PYTHON, LOOP.replace(" -u", "")],
+    ["does not", PYTHON.replace(", flush=True", ""), LOOP],
+  ] as const
+) {
+  test(`the README's command serves a Python program that ${what}`, async (machine) => {
+    await machine.type(`cat >my-sensor.py <<'END'
+${program}
+import time
+time.sleep(1000)
+END`);
+    await using _service = machine.start("sh", "-c", command);
+    const read = "curl http://127.0.0.1:5000/datasensor";
+    await typeUntil(machine, read, '{"temperature_C": 21.5}');
+  });
+}

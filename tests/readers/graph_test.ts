@@ -75,8 +75,8 @@ const status = (status: number) => () =>
   new Response("<html>", { status, headers: CORS });
 
 const ELEMENT = "<img src=x onerror=alert(1)>";
-const BOTH = { kitchen: { t: 21 }, attic: { t: 20 } };
-const KITCHEN = { kitchen: { t: 21 } };
+const KITCHEN = { about: "text", kitchen: { t: 21 } };
+const BOTH = { ...KITCHEN, attic: { t: 20 } };
 
 /** Numbers with names of their own. */
 const numbers = (from: number, to: number) =>
@@ -101,7 +101,7 @@ const CASES: [
     {
       status: "Its age is unknown",
       problem: "attic › t is missing",
-      values: [["kitchen › t", "21"], ["attic › t", "–"]],
+      values: [["about", "text"], ["kitchen › t", "21"], ["attic › t", "–"]],
       title: "– attic › t – BOARD",
     },
   ],
@@ -110,9 +110,12 @@ const CASES: [
     [
       reading(BOTH),
       reading(KITCHEN),
-      reading({ attic: { t: 22 }, ...KITCHEN }),
+      reading({ ...BOTH, about: "more" }),
     ],
-    { problem: "", values: [["attic › t", "22"], ["kitchen › t", "21"]] },
+    {
+      problem: "",
+      values: [["about", "more"], ["kitchen › t", "21"], ["attic › t", "20"]],
+    },
   ],
   [
     "five of many values that are gone, or null",
