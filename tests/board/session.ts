@@ -59,7 +59,7 @@ async function take(board: Board, step: Step): Promise<void> {
       const shown = await type();
       if (!pattern.test(shown)) throw new Error(`${what}\nInstead:\n${shown}`);
     } else {
-      const pace = { limit: LOOK_TIMEOUT_MS, pause: 200 };
+      const pace = { limit: LOOK_TIMEOUT_MS, pause: 500 };
       await waitFor(what, type, (shown) => pattern.test(shown), pace);
     }
   } catch (error) {
