@@ -44,7 +44,7 @@ export async function makeFromCommit(
   processor: "aarch64" | "x86_64",
   project: Folder,
 ): Promise<string | undefined> {
-  await project.commit("2026-11-22T17:29:59+01:00");
+  await project.commit();
   const options = { cwd: project.path };
   const { code, stderr } = await make(what, processor, "dist", options);
   if (code === 0) return;

@@ -20,18 +20,17 @@ export class Folder implements Disposable {
     return folder;
   }
 
-  /** Commits its files at a time, and returns the hash. */
-  async commit(time: string): Promise<string> {
+  /** Commits its files, always at the same time. */
+  async commit(): Promise<void> {
     const script = `unset $(git rev-parse --local-env-vars)
       export GIT_CONFIG_GLOBAL=/dev/null # not the user's settings
       export GIT_AUTHOR_DATE="$0" GIT_COMMITTER_DATE="$0"
       git init -q
       git add -A
-      git -c user.name=test -c user.email=test commit -q -m test
-      git rev-parse HEAD`;
-    const options = { cwd: this.path };
-    const { stdout } = await output("sh", ["-ec", script, time], options);
-    return stdout.trim();
+      git -c user.name=test -c user.email=test commit -q -m test`;
+    const args = ["-ec", script, "2026-11-22T17:29:59+01:00"];
+    const { code, stderr } = await output("sh", args, { cwd: this.path });
+    if (code !== 0) throw new Error(stderr);
   }
 
   private constructor(readonly path: string) {}

@@ -2,7 +2,6 @@
 // all flags and messages.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { HELP } from "../../src/process/command_line.ts";
 import { readme } from "../helpers/guide.ts";
 import { getMany } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
@@ -19,11 +18,6 @@ Deno.test("the program serves its message, and exits with 0 after SIGTERM", asyn
   assertEquals((await program.stop()).code, CLEAN);
   assertMatch(program.stdout, /^ \* Debug mode: off\n/);
   assertEquals(program.stderr, "");
-});
-
-Deno.test("the program prints its help, and exits with 0", async () => {
-  const { code, stdout, stderr } = await output(...programCommand(["--help"]));
-  assertEquals([code, stdout, stderr], [CLEAN, `${HELP}\n`, ""]);
 });
 
 Deno.test("the program exits with 1 and the reason if the port is in use", async () => {

@@ -1,7 +1,6 @@
 // .tools/build, with a stand-in for the compiler: what it makes lists what it was given.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import deno from "../../deno.json" with { type: "json" };
 import { Folder } from "../helpers/files.ts";
 import { type Output, output } from "../helpers/process.ts";
 import { missing, skipIf } from "../helpers/skip.ts";
@@ -16,9 +15,6 @@ env | sed "s/=.*//" | sort >>args
 } >"$output"
 chmod 755 "$output"
 `;
-
-const TIME = "2026-11-22T17:29:59+01:00";
-const SECONDS = Date.parse(TIME) / 1000;
 
 const STAND_INS =
   "This build contains the stand-ins of .tools/std for the @std packages: do not release it";
@@ -36,13 +32,9 @@ class Clone implements Disposable {
   static async create(): Promise<Clone> {
     const clone = new Clone(await Folder.ofProject());
     await clone.setStdFlags("");
-    const hash = await clone.folder.commit(TIME);
-    clone.version = `${deno.version}+20261122162959.${hash.slice(0, 7)}`;
+    await clone.folder.commit();
     return clone;
   }
-
-  /** The version of its commit. */
-  version = "";
 
   constructor(readonly folder: Folder) {}
 
@@ -123,34 +115,6 @@ Deno.test(
     const { stdout } = await output("dpkg-deb", list, { env: { TZ: "UTC" } });
     const times = stdout.match(/\d{4}-\d\d-\d\d \d\d:\d\d/g);
     assertEquals(new Set(times), new Set(["2026-11-22 16:29"]));
-  },
-);
-
-Deno.test(
-  skipIf(unable, "the compiler is given the commit's files, time and version"),
-  async () => {
-    using clone = await Clone.create();
-    const { given } = await clone.compile();
-    assert(given.includes(`\n  "version": "${clone.version}",\n`), given);
-    const files = given.match(/^\d+ \d+ \S+$/gm)!;
-    const times = new Set(files.map((line) => Number(line.split(" ")[1])));
-    assertEquals(times, new Set([SECONDS]));
-    assert(files.includes(`644 ${SECONDS} main.ts`), given);
-    assert(given.includes("--allow-sys=networkInterfaces\n"), given);
-  },
-);
-
-Deno.test(
-  skipIf(unable, "a package is kept under its version and a fixed name"),
-  async () => {
-    using clone = await Clone.create();
-    const name = `datasensor_${clone.version}_amd64.deb`;
-    const folder = `${clone.path}/packages`;
-    const args = ["--target=x86_64", "--output-dir", "packages"];
-    const { stdout } = await clone.build(["package", "--", ...args]);
-    assertEquals(stdout.split("\n").at(-2), `Made ${folder}/${name}`);
-    const link = `${folder}/datasensor_amd64.deb`;
-    assertEquals(await Deno.readLink(link), name);
   },
 );
 
