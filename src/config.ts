@@ -18,7 +18,7 @@ export interface Config {
   readonly stdin: boolean;
   /** Whether each of those lines is a JSON text. */
   readonly json: boolean;
-  /** The keys whose values name the sensor of a line. Undefined if there is only one. */
+  /** The keys whose values name the sensor of a line. Undefined for a single sensor. */
   readonly keys?: readonly string[];
   /** How old the last line may be; Infinity for no limit, undefined for the default. */
   readonly maxAgeSeconds?: number;

@@ -67,11 +67,11 @@ export async function runProgram(
 
 async function serve(config: Config, process: Process): Promise<void> {
   const { stdin, stdout, stderr } = process;
-  // Under systemd, standard output is the FIFO of the readings
+  // Under systemd, standard output leads to the FIFO from which readings are read
   const output = config.journal ? stderr : stdout;
   const sink = (bytes: Uint8Array) => output.write(bytes);
   const level = config.debug ? "DEBUG" : "INFO";
-  const isColored = stdout.isTerminal() && !process.noColor;
+  const isColored = output.isTerminal() && !process.noColor;
   const consoleStyle = isColored ? "color" : "plain";
   const style = config.journal ? "journal" : consoleStyle;
   const { logger, flush } = createLogger(sink, level, style);

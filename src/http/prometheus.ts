@@ -44,8 +44,7 @@ const namesTextFormat = memoizeLast((accept: string) =>
 export function formatMetrics(measurement: Measurement): string {
   let numbers = "";
   let times = "";
-  // The newest first, in case there is no room for all. The JSON text of all, once parsed,
-  // would begin with the names that are integers
+  // Without --key, there is one sensor, which needs no label
   const sensors = measurement.sensors ??
     new Map<undefined, Measurement>([[undefined, measurement]]);
   for (const [sensor, { json, time }] of sensors) {
@@ -54,7 +53,8 @@ export function formatMetrics(measurement: Measurement): string {
     const timestamp = formatSample(metric, label, time / 1000);
     const used = numbers.length + times.length + timestamp.length;
     const { text, isAll } = formatNumbers(json, label, MAX_CHARACTERS - used);
-    // Without some numbers, it would look as if a part of the sensor had failed
+    // One of several sensors is left out whole: without some of its numbers, it would seem
+    // to have failed in part. Of an only sensor, the first numbers are better than none
     if (sensor !== undefined && !isAll) continue;
     numbers += text;
     times += timestamp;

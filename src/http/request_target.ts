@@ -6,8 +6,9 @@ const AUTHORITY =
 const URL_PARTS = /^[^:]+:\/\/([^/?#]*)(.*)$/s;
 
 /**
- * A URL that needs no more checks: a slash in the Host field would be a second one. Deno
- * puts localhost in place of some invalid Host fields.
+ * A URL whose only slash after `http://` begins the target, so that the Host field has none
+ * and needs no check. Only a host of localhost does: Deno puts it in place of some that are
+ * invalid.
  */
 const PLAIN_URL = /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/;
 
@@ -27,5 +28,5 @@ export function requestTarget(request: Request): string | undefined {
   const [, urlHost = "", rest = ""] = URL_PARTS.exec(url) ?? [];
   const host = request.headers.get("host") ?? "";
   if (!AUTHORITY.test(urlHost) || !AUTHORITY.test(host)) return undefined;
-  return rest.startsWith("/") ? rest : `/${rest}`; // CONNECT has no path
+  return rest.startsWith("/") ? rest : `/${rest}`; // CONNECT and OPTIONS * have no path
 }

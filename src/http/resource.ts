@@ -25,7 +25,7 @@ export function createResource(
     if ("unavailable" in reading) {
       return responses.problem(503, reading.unavailable);
     }
-    // A fixed text is JSON for all. Deno only creates the headers when they are read
+    // A fixed text is JSON for all: its requests need no headers, which take time to create
     return "time" in reading && isScrape(request)
       ? responses.metrics(reading)
       : responses.reading(reading);

@@ -22,15 +22,16 @@ const PREFLIGHT: Fields = {
   "access-control-allow-headers": "*",
 };
 
-/** What creates all responses to a method. */
-export type Responses = ReturnType<typeof createResponses>;
+/** Returns what creates the responses to a method. */
+export type ResponsesTo = (
+  method: string,
+) => ReturnType<typeof createResponses>;
 
-/** Returns what creates the responses to a method: to HEAD, they have no bodies. */
-export type ResponsesTo = (method: string) => Responses;
-
-/** Creates {@linkcode ResponsesTo}. With `cors`, pages of other origins may read them. */
+/**
+ * Creates responses with bodies, and those to HEAD without. With `cors`, pages of other
+ * origins may read them.
+ */
 export function createResponsesTo(cors: boolean): ResponsesTo {
-  // Each caches its own, as those to HEAD have no bodies
   const toHead = createResponses(true, cors);
   const toOthers = createResponses(false, cors);
   return (method) => method === "HEAD" ? toHead : toOthers;

@@ -66,7 +66,7 @@ export function withPriority(level: string, text: string): string {
   return priority + text.replaceAll("\n", `\n${priority}`);
 }
 
-/** Formats a message: its text, after the level's name if it tells of a problem. */
+/** Formats a message: its text, after the level's name unless that is INFO. */
 function formatMessage(
   level: string,
   message: string,

@@ -31,8 +31,8 @@ export interface Flag {
     readonly valid: string;
   };
   /**
-   * Returns what it sets, a text to print instead of serving, or undefined if its value,
-   * which is not empty, is invalid.
+   * Returns what it sets, a text to print instead of serving, or undefined if its value is
+   * invalid. An empty value is only passed to a flag that takes none.
    */
   parse(value: string, name: string): Partial<Config> | string | undefined;
 }
@@ -199,7 +199,7 @@ export function parseCommand(args: readonly string[]): Command {
     if (flag.value && !value) {
       return invalid(`${name} takes ${flag.value.valid}`);
     }
-    const parsed = flag.parse(value ?? "", name); // a flag without a value ignores ""
+    const parsed = flag.parse(value ?? "", name);
     if (parsed === undefined) {
       const { valid } = flag.value!;
       return invalid(`${name} takes ${valid}, not ${JSON.stringify(value)}`);

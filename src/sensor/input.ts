@@ -63,8 +63,8 @@ export async function followInput({
 }
 
 /**
- * Warns once if anything arrives, since it is ignored. A terminal is not read, which would
- * stop a job in the background. The input stays open: closing a pipe would kill its writer.
+ * Warns once if anything arrives, since it is ignored. A terminal is not read, since reading
+ * it would stop a job in the background. A pipe stays open: closing it would kill its writer.
  */
 export async function warnOfIgnoredInput(
   input: Input & Pick<typeof Deno.stdin, "isTerminal">,

@@ -60,7 +60,7 @@ export class LastReadings {
     const now = this.monotonicTime();
     const oldest = now - this.maxAgeSeconds * 1000;
     const silent = this.#lines.removeBefore(oldest)
-      .filter((name) => name !== THE_SENSOR);
+      .filter((name) => name !== THE_SENSOR); // of which #logProblem() tells
     this.#silentCount += silent.length;
     this.#silentName = silent[0] ?? this.#silentName;
     const measurement = this.#lines.toMeasurement(this.#measureOffset(now));
@@ -126,7 +126,7 @@ export class LastReadings {
 
   #logEndOfProblem(): void {
     if (!this.#isProblemLogged) return;
-    this.logger.warn("Readings arrive again");
+    this.logger.warn("Readings arrive again"); // for whoever reads only warnings
     this.#isProblemLogged = false;
   }
 }

@@ -48,8 +48,9 @@ export function parseText(line: Uint8Array): ValidLine {
   return { json: JSON.stringify(UTF8.decode(line)) };
 }
 
-// Tokens of a JSON text (RFC 8259, section 2). A colon follows a string only, unlike in the
-// words `12:30:01:`, and a number ends before a space or punctuation, unlike in `2026-11-25,`
+// Tokens of JSON texts (RFC 8259, section 2), which tell these from words that end with the
+// same punctuation. In `12:30:01:`, the colons follow no string, and in `2026-11-25,`, the
+// first number ends before a character that cannot follow it
 const STRING = /"(?:[^"\\]|\\.)*"\s*:?/.source;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?/.source;
 const VALUE = `(?:${NUMBER}|true|false|null)(?=[\\s,\\]}])`;
@@ -63,7 +64,8 @@ export function createJsonParser(keys?: readonly string[]): LineParser {
   let wasOpen = false; // whether a JSON text went on after the previous line
   return (line) => {
     const isOpen = leavesTextOpen(line);
-    const isPiece = wasOpen || isOpen; // such as 2, which is no reading
+    // Of a text that is printed over several lines, even a 2 is no reading
+    const isPiece = wasOpen || isOpen;
     wasOpen = isOpen;
     return isPiece ? SEVERAL_LINES : parseJson(line, keys);
   };

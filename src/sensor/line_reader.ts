@@ -19,19 +19,16 @@ const TOO_LONG = {
 const UNFINISHED = { problem: "Dropping lines without a line feed" };
 const PAUSED = { problem: "Dropping lines that pause before they end" };
 // A program prints a line at once. After a second without its end, the program may have
-// died, and the one that follows it must not complete the line. The reader may rest for the
-// first 0.1 s of that second, and so not see it
+// died, and the one that follows it must not complete the line. Up to 0.1 s of this second
+// pass while the reader rests, and are not measured
 const MAX_PAUSE_MS = 1000 - 100;
 const WORK_MS = 2; // how long lines are processed before a rest
-const REST_MS = 5; // between two spells of work, and at least after each read
+const REST_MS = 5; // between two spells of work, and the shortest rest after a read
 const MAX_BYTES_PER_MS = 1000; // far above any sensor: more waits in the pipe
 const LF = 0x0a;
 const CR = 0x0d;
 
-/**
- * Yields whole lines, and those that are invalid: too long, without an end, or with a
- * pause, since a writer that died within a line may be followed by another one.
- */
+/** Yields whole lines, and those that are too long, have no end, or pause before it. */
 export async function* readLines(
   input: Input,
   now: () => number,

@@ -1,5 +1,5 @@
-/** What is served: a fixed text, or what a sensor has measured. */
-export type Reading = Pick<Measurement, "json"> | Measurement;
+/** What is served: a fixed text as JSON or, with a time, what a sensor has measured. */
+export type Reading = { readonly json: string } | Measurement;
 
 /** What a sensor has measured, or all of them. */
 export interface Measurement {
@@ -7,7 +7,7 @@ export interface Measurement {
   readonly json: string;
   /** When it arrived, or the latest of its parts, by the system clock, in ms since 1970. */
   readonly time: number;
-  /** With `--key`, what each sensor has measured, by its name. The latest is the first. */
+  /** With `--key`, what each sensor has measured, by its name, the latest first. */
   readonly sensors?: ReadonlyMap<string, Measurement>;
 }
 

@@ -2,7 +2,7 @@ import type { Measurement } from "./reading.ts";
 
 const MAX_CHARACTERS = 64 * 1024; // of all lines and names, unless the latest is longer
 
-/** The name of a sensor that needs none, since there is no other one. */
+/** The name of the only sensor. With `--key`, no name is empty. */
 export const THE_SENSOR = "";
 
 /** The last line of each sensor. Those that have been silent longest are the first. */

@@ -37,7 +37,7 @@ const CAUSES: Record<string, Cause> = {
     reason: "this machine has no such kind of address",
     remedy: OTHER_ADDRESS,
   },
-  NotCapable: { // by DENO_SERVE_ADDRESS only: all addresses of --host are permitted
+  NotCapable: { // by DENO_SERVE_ADDRESS, or if Deno lacks the permissions of the task
     kind: "impossible",
     reason: "the service is not permitted to use that address",
     remedy: Deno.build.standalone

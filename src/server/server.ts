@@ -142,7 +142,7 @@ function waitForEnding(
   exceeded: Promise<void>,
 ): Promise<Ending> {
   return new Promise((resolve) => {
-    const endAccept = (reason: string) => resolve({ kind: "accept", reason });
+    const fail = (reason: string) => resolve({ kind: "accept", reason });
     if (stop.aborted) resolve({ kind: "stopped" });
     // Replaces that of the previous listener, which would keep it in memory
     stop.onabort = () => resolve({ kind: "stopped" });
@@ -150,8 +150,8 @@ function waitForEnding(
       resolve({ kind: "memory", reason: "Too much memory in use" })
     );
     server.finished.then(
-      () => endAccept("The server has ended"),
-      (error) => endAccept(`${error}`),
+      () => fail("The server has ended"),
+      (error) => fail(`${error}`),
     );
   });
 }
