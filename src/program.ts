@@ -92,10 +92,9 @@ async function serve(config: Config, process: Process): Promise<void> {
 
   const application = { handler, onError };
   const { journal } = config;
-  // A restart for each attempt would write hundreds of megabytes a day into the journal
   const settings = {
     ...config,
-    retriesStart: journal,
+    retriesStart: journal, // restarts would log hundreds of megabytes a day instead
     mentionsCtrlC: !journal,
   };
   const server = new process.Server(settings, application, logger);

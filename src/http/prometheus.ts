@@ -79,8 +79,9 @@ function formatNumbers(
 ): { text: string; isAll: boolean } {
   const samples = new Map<string | undefined, string>(); // by key
   for (const [key, number] of listNumbers(parseReading(json))) {
-    const labels = [sensorLabel, formatLabel("key", key)].filter(Boolean);
-    const sample = formatSample("datasensor_reading", `${labels}`, number);
+    const labels = [sensorLabel, formatLabel("key", key)].filter(Boolean)
+      .join(",");
+    const sample = formatSample("datasensor_reading", labels, number);
     room -= sample.length;
     if (room < 0) break;
     samples.set(key, sample);
@@ -120,7 +121,7 @@ function* listNumbers(
   } else if (typeof value === "object" && value !== null && depth < MAX_DEPTH) {
     for (const [name, inner] of Object.entries(value)) {
       const path = key === undefined ? name : `${key}.${name}`;
-      // What is not Unicode would be replaced later anyway
+      // What is not Unicode would be replaced later, and make some keys the same
       yield* listNumbers(inner, path.toWellFormed(), depth + 1);
     }
   }

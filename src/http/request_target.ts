@@ -6,9 +6,9 @@ const AUTHORITY =
 const URL_PARTS = /^[^:]+:\/\/([^/?#]*)(.*)$/s;
 
 /**
- * A URL whose only slash after `http://` begins the target, so that the Host field has none
- * and needs no check. Only a host of localhost does: Deno puts it in place of some that are
- * invalid.
+ * A URL that shows that the Host field is valid: a slash in it would be a second one. Only
+ * localhost shows nothing, since Deno puts it in place of some invalid Host fields. If the
+ * target is a full URL, an invalid Host field is overlooked, and does no harm.
  */
 const PLAIN_URL = /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/;
 

@@ -48,14 +48,6 @@ export function parseText(line: Uint8Array): ValidLine {
   return { json: JSON.stringify(UTF8.decode(line)) };
 }
 
-// Tokens of JSON texts (RFC 8259, section 2), which tell these from words that end with the
-// same punctuation. In `12:30:01:`, the colons follow no string, and in `2026-11-25,`, the
-// first number ends before a character that cannot follow it
-const STRING = /"(?:[^"\\]|\\.)*"\s*:?/.source;
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?/.source;
-const VALUE = `(?:${NUMBER}|true|false|null)(?=[\\s,\\]}])`;
-const TOKEN = RegExp(`\\s*(?:[[\\]{},]|${STRING}|${VALUE})`, "y");
-
 /**
  * Creates a parser of lines that are JSON texts in UTF-8 (RFC 8259, section 8.1). With
  * keys, each is an object, whose values of these keys are the name of its sensor.
@@ -64,14 +56,22 @@ export function createJsonParser(keys?: readonly string[]): LineParser {
   let wasOpen = false; // whether a JSON text went on after the previous line
   return (line) => {
     const isOpen = leavesTextOpen(line);
-    // Of a text that is printed over several lines, even a 2 is no reading
+    // A piece is no reading, even if it is valid JSON, such as 2
     const isPiece = wasOpen || isOpen;
     wasOpen = isOpen;
     return isPiece ? SEVERAL_LINES : parseJson(line, keys);
   };
 }
 
-/** Whether a line consists of JSON tokens, not of words, and the text goes on after it. */
+// A line that ends with one of `[{,:` may be words. It is a piece of a JSON text if it
+// consists of tokens (RFC 8259, section 2). `12:30:01:` does not: a colon follows a string.
+// Nor does `2026-11-25,`: a number ends before a space or punctuation
+const STRING = /"(?:[^"\\]|\\.)*"\s*:?/.source;
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?/.source;
+const VALUE = `(?:${NUMBER}|true|false|null)(?=[\\s,\\]}])`;
+const TOKEN = RegExp(`\\s*(?:[[\\]{},]|${STRING}|${VALUE})`, "y");
+
+/** Whether a line is a piece of a JSON text that goes on after it. */
 function leavesTextOpen(line: Uint8Array): boolean {
   const part = UTF8.decode(line).trimEnd();
   if (!/[[{,:]$/.test(part)) return false;
@@ -99,8 +99,8 @@ function parseJson(
 }
 
 /**
- * Returns the value of a key that a JSON text has, or an empty text. Of several keys, each
- * value has its place: `Nexus-TH/1/42`, or `Nexus-TH//42` if the second one is absent.
+ * Returns the value of a key, or an empty text. Of several keys, each value has its place:
+ * `a/b/c`, `a//c` without the second, and `a` without the last two.
  */
 function nameSensor(json: string, keys: readonly string[]): string {
   const object = JSON.parse(quoteLargeIntegers(json));
@@ -109,7 +109,8 @@ function nameSensor(json: string, keys: readonly string[]): string {
     const value = object[key];
     // What an object inherits, such as its constructor, has another type
     const isName = /^(string|number|boolean)$/.test(typeof value);
-    return isName ? `${value}`.toWellFormed() : ""; // as it is served to Prometheus
+    // Prometheus cannot tell names apart that are not Unicode: they are one here, too
+    return isName ? `${value}`.toWellFormed() : "";
   });
   if (values.length === 1) return values[0]!;
   const escaped = values.map((it) => it.replace(/[%/]/g, encodeURIComponent));

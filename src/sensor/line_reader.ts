@@ -18,10 +18,10 @@ const TOO_LONG = {
 };
 const UNFINISHED = { problem: "Dropping lines without a line feed" };
 const PAUSED = { problem: "Dropping lines that pause before they end" };
-// A program prints a line at once. After a second without its end, the program may have
-// died, and the one that follows it must not complete the line. Up to 0.1 s of this second
-// pass while the reader rests, and are not measured
-const MAX_PAUSE_MS = 1000 - 100;
+// A program prints a line at once. After a second without its end, it may have died, and the
+// next program must not complete the line. Up to 66 ms of that second are a rest after the
+// read before, and not measured
+const MAX_PAUSE_MS = 900;
 const WORK_MS = 2; // how long lines are processed before a rest
 const REST_MS = 5; // between two spells of work, and the shortest rest after a read
 const MAX_BYTES_PER_MS = 1000; // far above any sensor: more waits in the pipe
@@ -60,7 +60,7 @@ function restAfter(byteCount: number): number {
 class LineBuffer {
   readonly #bytes = new Uint8Array(MAX_LINE_BYTES + 2); // a line with its CRLF
   #length = 0; // of the incomplete line, which is at the start
-  #isSkipping = false; // the rest of a line, whose start was invalid
+  #isSkipping = false; // the rest of a line whose start was invalid; #length is 0
 
   /** Where to put the bytes that are read next. */
   get room(): Uint8Array<ArrayBuffer> {

@@ -129,8 +129,8 @@ export async function retryListening(
 
 /**
  * Takes a free port with an empty queue, and accepts nobody. The kernel then ignores all
- * but one attempt to connect, and most clients retry after a second instead of being refused:
- * those that reconnect at once become slower, so that others get a turn.
+ * but one attempt to connect instead of refusing it, and the kernels of most clients retry
+ * after a second: those that reconnect at once become slower, so that others get a turn.
  */
 export function holdPort(
   { hostname, port }: Address,

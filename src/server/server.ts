@@ -26,7 +26,7 @@ export interface ServerSettings extends Address {
   readonly retriesStart: boolean;
 }
 
-/** Why a listener no longer serves. */
+/** Why a listener no longer serves: it cannot accept, for example without a descriptor. */
 type Ending =
   | { readonly kind: "stopped" }
   | { readonly kind: "memory" | "accept"; readonly reason: string };
