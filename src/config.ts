@@ -12,7 +12,7 @@ export interface Config {
   readonly hostname: string;
   /** The TCP port to listen on; 0 picks a free one. */
   readonly port: number;
-  /** The text to serve, unless the placeholder or, with --stdin, lines are served. */
+  /** The text to serve, or undefined for the placeholder or with --stdin. */
   readonly message?: string;
   /** Whether to serve the last line of standard input, or of each sensor, not a text. */
   readonly stdin: boolean;
@@ -41,7 +41,7 @@ export const DEFAULTS: Config = {
   debug: true,
 };
 
-/** How old the last line may be unless a flag says so: Prometheus, too, drops what is older. */
+/** How old the last line may be unless a flag says otherwise: Prometheus, too, drops what is older. */
 export const DEFAULT_MAX_AGE_SECONDS = 300;
 
 /** The text to serve when there is neither a sensor nor a message. */

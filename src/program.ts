@@ -67,7 +67,7 @@ export async function runProgram(
 
 async function serve(config: Config, process: Process): Promise<void> {
   const { stdin, stdout, stderr } = process;
-  // Under systemd, standard output leads to the FIFO from which readings are read
+  // systemd opens the FIFO of the readings as standard output, too: see datasensor.service
   const output = config.journal ? stderr : stdout;
   const sink = (bytes: Uint8Array) => output.write(bytes);
   const level = config.debug ? "DEBUG" : "INFO";

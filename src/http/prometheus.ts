@@ -16,8 +16,8 @@ const MAX_DEPTH = 10; // of objects and arrays in each other
 const MAX_CHARACTERS = 512 * 1024;
 
 /**
- * A decimal number, such as `21.5`, `-3` or `1e3`, between spaces. After a digit, only one
- * part of it can match: with two, a line of digits would take seconds.
+ * A decimal number, such as `21.5`, `-3` or `1e3`, between spaces. No two parts can match the
+ * same digits: trying all divisions of a line of digits would take seconds.
  */
 const DECIMAL = /^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?\s*$/i;
 

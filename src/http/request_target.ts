@@ -6,9 +6,9 @@ const AUTHORITY =
 const URL_PARTS = /^[^:]+:\/\/([^/?#]*)(.*)$/s;
 
 /**
- * A URL that shows that the Host field is valid: a slash in it would be a second one. Only
- * localhost shows nothing, since Deno puts it in place of some invalid Host fields. If the
- * target is a full URL, an invalid Host field is overlooked, and does no harm.
+ * A URL with one slash after `http://`, so that none is in the Host field: then it is valid.
+ * Excludes localhost, which Deno puts in place of some invalid Host fields. If the target is
+ * a full URL, an invalid Host field is overlooked, and does no harm.
  */
 const PLAIN_URL = /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/;
 

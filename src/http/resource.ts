@@ -25,7 +25,7 @@ export function createResource(
     if ("unavailable" in reading) {
       return responses.problem(503, reading.unavailable);
     }
-    // A fixed text is JSON for all: then Deno does not have to create the headers
+    // A fixed text is JSON for all. This comes first: reading Accept creates the headers
     return "time" in reading && isScrape(request)
       ? responses.metrics(reading)
       : responses.reading(reading);

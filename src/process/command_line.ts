@@ -182,6 +182,7 @@ function* readArguments(args: readonly string[]) {
  */
 export function parseCommand(args: readonly string[]): Command {
   const given = [...readArguments(args)];
+  // Even after an invalid flag
   const journal = given.some(({ arg }) => arg === "--journal");
   const invalid = (message: string): Command => ({
     kind: "invalid",

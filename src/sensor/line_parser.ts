@@ -64,8 +64,8 @@ export function createJsonParser(keys?: readonly string[]): LineParser {
 }
 
 // A line that ends with one of `[{,:` may be words. It is a piece of a JSON text if it
-// consists of tokens (RFC 8259, section 2). `12:30:01:` does not: a colon follows a string.
-// Nor does `2026-11-25,`: a number ends before a space or punctuation
+// consists of tokens (RFC 8259, section 2). `12:30:01:` does not: in JSON, only a string
+// precedes a colon. Nor does `2026-11-25,`: a number precedes a space, comma or bracket
 const STRING = /"(?:[^"\\]|\\.)*"\s*:?/.source;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?/.source;
 const VALUE = `(?:${NUMBER}|true|false|null)(?=[\\s,\\]}])`;
@@ -109,7 +109,7 @@ function nameSensor(json: string, keys: readonly string[]): string {
     const value = object[key];
     // What an object inherits, such as its constructor, has another type
     const isName = /^(string|number|boolean)$/.test(typeof value);
-    // Prometheus cannot tell names apart that are not Unicode: they are one here, too
+    // Names that are not Unicode become the same for Prometheus, and so here, too
     return isName ? `${value}`.toWellFormed() : "";
   });
   if (values.length === 1) return values[0]!;

@@ -19,8 +19,8 @@ const TOO_LONG = {
 const UNFINISHED = { problem: "Dropping lines without a line feed" };
 const PAUSED = { problem: "Dropping lines that pause before they end" };
 // A program prints a line at once. After a second without its end, it may have died, and the
-// next program must not complete the line. Up to 66 ms of that second are a rest after the
-// read before, and not measured
+// next program must not complete the line. 900 ms, since the rest after the previous read,
+// up to 66 ms (see restAfter), is not measured
 const MAX_PAUSE_MS = 900;
 const WORK_MS = 2; // how long lines are processed before a rest
 const REST_MS = 5; // between two spells of work, and the shortest rest after a read

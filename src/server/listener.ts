@@ -128,9 +128,9 @@ export async function retryListening(
 }
 
 /**
- * Takes a free port with an empty queue, and accepts nobody. The kernel then ignores all
- * but one attempt to connect instead of refusing it, and the kernels of most clients retry
- * after a second: those that reconnect at once become slower, so that others get a turn.
+ * Slows clients down that reconnect at once, so that others get a turn: takes a free port
+ * with an empty queue, and accepts nobody. The kernel then ignores all but one attempt to
+ * connect instead of refusing it, and the kernels of most clients retry after a second.
  */
 export function holdPort(
   { hostname, port }: Address,

@@ -17,7 +17,7 @@ Start the service with MALLOC_TRIM_THRESHOLD_=131072, if it was started without 
 /** The process uses too much memory, and cannot free it. */
 export class MemoryError extends Error {}
 
-/** Limits the memory of the process. An attack does not raise the limit: see #isExceeded(). */
+/** Limits the memory of the process. The limit can only fall, so no attack raises it. */
 export class MemoryLimit {
   #lowestBytes: number;
 

@@ -13,7 +13,7 @@ import { formatStartReport } from "./start_report.ts";
 import { SYSTEM } from "./system.ts";
 
 const SHUTDOWN_TIMEOUT_MS = 1800; // how long running requests may take to finish
-const CLOSE_MS = 1; // until the kernel has closed the connections
+const CLOSE_MS = 1; // until the kernel has closed the connections and the port
 const LAST_RESPONSE_MS = 20; // to answer the client that took the last descriptor
 
 /** What the server needs of the settings. */
@@ -26,7 +26,7 @@ export interface ServerSettings extends Address {
   readonly retriesStart: boolean;
 }
 
-/** Why a listener no longer serves: it cannot accept, for example without a descriptor. */
+/** Why a listener no longer serves. Accept: it failed, for example for lack of descriptors. */
 type Ending =
   | { readonly kind: "stopped" }
   | { readonly kind: "memory" | "accept"; readonly reason: string };
@@ -144,7 +144,7 @@ function waitForEnding(
   return new Promise((resolve) => {
     const fail = (reason: string) => resolve({ kind: "accept", reason });
     if (stop.aborted) resolve({ kind: "stopped" });
-    // Replaces that of the previous listener, which would keep it in memory
+    // Replaces the handler of the previous Listener, which a further one would keep in memory
     stop.onabort = () => resolve({ kind: "stopped" });
     exceeded.then(() =>
       resolve({ kind: "memory", reason: "Too much memory in use" })
