@@ -37,7 +37,7 @@ export function readGraphs(document: string): Graphs {
   const path = text(/<path d="M([^"]*)"/);
   const lines = path ? path.split("M") : [];
   const heights = (line: string) =>
-    Array.from(line.matchAll(/,([\d.]+)/g), ([, y]) => 100 - Number(y))
+    Array.from(line.matchAll(/,([^h]*)h/g), ([, y]) => 100 - Number(y))
       .filter((height, index, all) => height !== all[index - 1]);
   const values = shown.matchAll(/<span>([^<]*)<\/span><b>([^<]*)<\/b>/g);
   return {
