@@ -26,8 +26,18 @@ Deno.test(
     await using _service = service;
     await using loop = machine.start("sh", "-c", LOOP);
     await loop.waitForMatch(/curl: \(22\)/); // no reading yet
-    await service.write("21.5\n");
-    await loop.waitForMatch(/Connection refused/); // no broker yet
+    /** Sends a reading again and again: it may be stale before the loop reads it. */
+    const sendUntil = async (isDone: () => boolean, reading: string) => {
+      const send = async () => {
+        await service.write(`${reading}\n`);
+        return isDone();
+      };
+      await waitFor(`what becomes of "${reading}"`, send, Boolean, {
+        pause: 1000,
+      });
+    };
+    const isRefused = () => loop.stderr.includes("Connection refused");
+    await sendUntil(isRefused, "22"); // no broker yet
     await using _broker = machine.start("mosquitto");
     const subscribe = "mosquitto_sub -h localhost -v -t BOARD/datasensor";
     await using messages = machine.start(
@@ -35,17 +45,15 @@ Deno.test(
       "-c",
       `until ${subscribe}; do sleep 0.1; done`,
     );
-    const print = async (reading: string) => {
-      await service.write(`${reading}\n`);
+    const publish = async (reading: string) => {
       const line = `BOARD/datasensor "${reading}"\n`;
-      const isPublished = () => messages.stdout.includes(line);
-      await waitFor(line, isPublished);
+      await sendUntil(() => messages.stdout.includes(line), reading);
     };
-    await print("22");
+    await publish("22");
     const stale = () => loop.stderr.split("curl: (22)").length;
     const before = stale();
     await waitFor("a stale reading", stale, (count) => count > before);
-    await print("23");
+    await publish("23");
     await service.stop();
     await loop.waitForMatch(/curl: \(7\)/);
     const published = new Set(messages.stdout.trim().split("\n"));
