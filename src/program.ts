@@ -1,5 +1,5 @@
 import { type Config, DEFAULT_MAX_AGE_SECONDS, PLACEHOLDER } from "./config.ts";
-import { delay } from "./delay.ts";
+import { CLOCK } from "./clock.ts";
 import { withAccessLog } from "./http/access_log.ts";
 import { withContext } from "./http/handler.ts";
 import { createErrorHandler, withErrors } from "./http/errors.ts";
@@ -26,6 +26,7 @@ export const PROCESS = {
   noColor: Deno.noColor,
   stopSignal,
   uncaughtErrorSignal,
+  clock: CLOCK,
   Server,
 };
 type Process = typeof PROCESS;
@@ -66,7 +67,7 @@ export async function runProgram(
 }
 
 async function serve(config: Config, process: Process): Promise<void> {
-  const { stdin, stdout, stderr } = process;
+  const { stdout, stderr, clock } = process;
   // systemd opens the FIFO of the readings as standard output, too: see datasensor.service
   const output = config.journal ? stderr : stdout;
   const sink = (bytes: Uint8Array) => output.write(bytes);
@@ -74,20 +75,20 @@ async function serve(config: Config, process: Process): Promise<void> {
   const isColored = output.isTerminal() && !process.noColor;
   const consoleStyle = isColored ? "color" : "plain";
   const style = config.journal ? "journal" : consoleStyle;
-  const { logger, flush } = createLogger(sink, level, style);
+  const { logger, flush } = createLogger(sink, level, style, clock);
   // The journal outlasts updates, so it names the version that logs what follows
   if (config.journal) logger.info(VERSION);
   const uncaught = process.uncaughtErrorSignal();
   const stop = AbortSignal.any([process.stopSignal(), uncaught]);
 
-  const sensor = createSensor(config, stdin, logger, stop);
+  const sensor = createSensor(config, process, logger, stop);
   const responsesTo = createResponsesTo(config.cors);
   const onError = createErrorHandler(responsesTo, logger);
   const resource = createResource(sensor, responsesTo);
   // What a request passes, outermost first. What fails outside of withErrors() is answered
   // by Deno.serve, also with onError, but not logged as a request
   const handler = withContext(
-    withAccessLog(withErrors(resource, onError), logger),
+    withAccessLog(withErrors(resource, onError), logger, clock),
   );
 
   const application = { handler, onError };
@@ -109,7 +110,7 @@ async function serve(config: Config, process: Process): Promise<void> {
 /** Creates what a request reads: a fixed text, or the last lines of standard input. */
 function createSensor(
   config: Config,
-  stdin: Process["stdin"],
+  { stdin, clock }: Process,
   logger: Logger,
   stop: AbortSignal,
 ): Sensor {
@@ -124,10 +125,10 @@ function createSensor(
     ? "its messages in the journal may say why"
     // Most programs print some KB at once, unless they print to a terminal
     : "in a pipe, it may buffer its output";
-  const readings = new LastReadings(maxAgeSeconds, hint, logger);
+  const readings = new LastReadings(maxAgeSeconds, hint, logger, clock);
   // Nobody awaits these: they go on as long as the service runs. What they throw is
   // uncaught, and ends the service
-  followInput({ input: stdin, parse, readings, logger, stop });
+  followInput({ input: stdin, parse, readings, logger, stop, clock });
   readings.watch(stop);
   return () => readings.read();
 }
@@ -160,5 +161,5 @@ async function print(
 }
 
 async function waitForOutput(written: Promise<void>): Promise<void> {
-  await Promise.race([written, delay(OUTPUT_TIMEOUT_MS)]);
+  await Promise.race([written, CLOCK.delay(OUTPUT_TIMEOUT_MS)]);
 }

@@ -1,3 +1,4 @@
+import type { Clock } from "../clock.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Handler } from "./handler.ts";
 import { memoizeLast } from "./memoize_last.ts";
@@ -11,8 +12,9 @@ const MAX_LOGGED_CHARACTERS = 1000; // longer methods and targets are truncated
 export function withAccessLog(
   handler: Handler,
   logger: Logger,
-  timestamp: () => string = createTimestamp(),
+  clock: Clock,
 ): Handler {
+  const timestamp = createTimestamp(clock);
   const escapeMethod = memoizeLast(escapeText);
   const escapeTarget = memoizeLast(escapeText);
   return (request, context) => {
@@ -31,13 +33,15 @@ export function withAccessLog(
 }
 
 /** Creates a function that returns the local time as `dd/Mon/yyyy HH:MM:SS`. */
-export function createTimestamp(now: () => number = Date.now): () => string {
+export function createTimestamp(
+  { wallTime }: Pick<Clock, "wallTime">,
+): () => string {
   const format = memoizeLast((second: number) => {
     // ECMA-262 defines this format: Fri Nov 20 2026 17:14:56 GMT+0000 (…)
     const [, month, day, year, clock] = `${new Date(second * 1000)}`.split(" ");
     return `${day}/${month}/${year} ${clock}`;
   });
-  return () => format(Math.floor(now() / 1000));
+  return () => format(Math.floor(wallTime() / 1000));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { delay } from "../delay.ts";
+import type { Clock } from "../clock.ts";
 
 /**
  * The size of each of two buffers. Untouched pages take no memory; as strings, these lines
@@ -31,7 +31,7 @@ export class LineWriter {
   constructor(
     private readonly sink: Sink,
     private readonly formatDropped: (count: number) => string,
-    private readonly wait: typeof delay = delay,
+    private readonly clock: Clock,
   ) {}
 
   /** Adds a line, without its end. Never blocks and never throws. */
@@ -58,7 +58,7 @@ export class LineWriter {
 
   async #collect(): Promise<void> {
     this.#isCollecting = true;
-    await this.wait(BATCH_DELAY_MS);
+    await this.clock.delay(BATCH_DELAY_MS);
     this.#isCollecting = false;
     this.#startDraining();
   }
@@ -90,7 +90,7 @@ export class LineWriter {
         // may fail again at any time: smaller batches then repeat less
         this.#batchBytes = ATOMIC_BYTES;
         const isFull = error instanceof Deno.errors.WouldBlock;
-        await this.wait(isFull ? FULL_RETRY_MS : RETRY_MS);
+        await this.clock.delay(isFull ? FULL_RETRY_MS : RETRY_MS);
       }
     }
   }

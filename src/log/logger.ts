@@ -1,5 +1,6 @@
 import { BaseHandler, type LevelName } from "@std/log/base-handler";
 import { Logger } from "@std/log/logger";
+import type { Clock } from "../clock.ts";
 import { LineWriter, type Sink } from "./line_writer.ts";
 
 /** What logs: other files take the type from here, so that only this one knows @std/log. */
@@ -22,12 +23,13 @@ export function createLogger(
   sink: Sink,
   level: LevelName,
   style: LogStyle,
+  clock: Clock,
 ): { logger: Logger; flush(): Promise<void> } {
   const writer = new LineWriter(sink, (count) => {
     const message =
       `Log lines dropped because the output is too slow: ${count}`;
     return formatMessage("WARN", message, style);
-  });
+  }, clock);
 
   class LineHandler extends BaseHandler {
     override log(line: string): void {
@@ -48,7 +50,7 @@ export function createLogger(
 export type Warn = (problem: string, details?: () => string) => boolean;
 
 /** Creates a function that logs a problem, but the same one only once a minute. */
-export function limitWarnings(logger: Logger, now: () => number): Warn {
+export function limitWarnings(logger: Logger, { now }: Clock): Warn {
   const warnedAt = new Map<string, number>(); // by problem
   return (problem, details = () => "") => {
     const time = now();

@@ -178,7 +178,7 @@ function* readArguments(args: readonly string[]) {
 
 /**
  * Parses the command line. If a flag is repeated, its last value counts. `parseArgs` of
- * `node:util` would load Node's compatibility layer, as setTimeout would: see delay.ts.
+ * `node:util` would load Node's compatibility layer, as setTimeout would: see clock.ts.
  */
 export function parseCommand(args: readonly string[]): Command {
   const given = [...readArguments(args)];

@@ -1,4 +1,4 @@
-import { delay } from "../delay.ts";
+import { CLOCK } from "../clock.ts";
 
 const SIGNAL_DEBOUNCE_MS = 500; // deno task repeats the Ctrl+C of the terminal
 
@@ -10,7 +10,7 @@ export function stopSignal(): AbortSignal {
   const controller = new AbortController();
   const onSignal = async () => {
     controller.abort();
-    await delay(SIGNAL_DEBOUNCE_MS);
+    await CLOCK.delay(SIGNAL_DEBOUNCE_MS);
     Deno.removeSignalListener("SIGINT", onSignal);
     Deno.removeSignalListener("SIGTERM", onSignal);
   };

@@ -1,4 +1,4 @@
-import { delay } from "../delay.ts";
+import type { Clock } from "../clock.ts";
 import { excerpt } from "../log/excerpt.ts";
 import { limitWarnings, type Logger } from "../log/logger.ts";
 import type { LastReadings } from "./last_readings.ts";
@@ -15,9 +15,7 @@ export interface FollowOptions {
   readonly logger: Logger;
   /** Aborted when the service is about to stop. */
   readonly stop: AbortSignal;
-  /** The monotonic clock, in ms. */
-  readonly now?: () => number;
-  readonly wait?: typeof delay;
+  readonly clock: Clock;
 }
 
 /**
@@ -30,10 +28,9 @@ export async function followInput({
   readings,
   logger,
   stop,
-  now = () => performance.now(),
-  wait = delay,
+  clock,
 }: FollowOptions): Promise<void> {
-  const warn = limitWarnings(logger, now);
+  const warn = limitWarnings(logger, clock);
   const drop = (bytes: Uint8Array, { problem, remedy }: InvalidLine) => {
     readings.addInvalid();
     const advice = remedy === undefined ? "" : `. ${remedy}`;
@@ -50,14 +47,14 @@ export async function followInput({
       reason = ` (${error})`;
       return null;
     });
-  for await (const { bytes, invalid } of readLines({ read }, now, wait)) {
+  for await (const { bytes, invalid } of readLines({ read }, clock)) {
     if (bytes.every((byte) => byte <= 0x20)) continue; // nothing visible
     const parsed = invalid ?? parse(bytes);
     if ("problem" in parsed) drop(bytes, parsed);
     else readings.set(parsed.json, parsed.name);
   }
   readings.end(end);
-  await wait(STOP_DELAY_MS);
+  await clock.delay(STOP_DELAY_MS);
   if (stop.aborted) return;
   logger.warn(`The input has ${end}${reason}: no new readings will arrive`);
 }

@@ -1,4 +1,4 @@
-import { delay } from "../delay.ts";
+import type { Clock } from "../clock.ts";
 import { excerpt } from "../log/excerpt.ts";
 import { limitWarnings, type Logger, type Warn } from "../log/logger.ts";
 import type { Sensor } from "./reading.ts";
@@ -30,16 +30,15 @@ export class LastReadings {
     private readonly maxAgeSeconds: number,
     private readonly hint: string,
     private readonly logger: Logger,
-    private readonly monotonicTime = () => performance.now(),
-    private readonly wallTime = Date.now,
+    private readonly clock: Clock,
   ) {
-    this.#warn = limitWarnings(logger, monotonicTime);
-    this.#start = monotonicTime();
+    this.#warn = limitWarnings(logger, clock);
+    this.#start = clock.now();
   }
 
   /** Replaces the reading, or that of the sensor with a name. */
   set(json: string, name = THE_SENSOR): void {
-    this.#lastArrival = this.monotonicTime();
+    this.#lastArrival = this.clock.now();
     const [removed] = this.#lines.set(name, json, this.#lastArrival);
     if (removed === undefined) return;
     this.#warn(TOO_MANY, () => `, such as ${excerpt(removed)}`);
@@ -57,7 +56,7 @@ export class LastReadings {
 
   /** Returns what is not too old, or why there is nothing. */
   read(): ReturnType<Sensor> {
-    const now = this.monotonicTime();
+    const now = this.clock.now();
     const oldest = now - this.maxAgeSeconds * 1000;
     const silent = this.#lines.removeBefore(oldest)
       .filter((name) => name !== THE_SENSOR); // of which #logProblem() tells
@@ -68,9 +67,9 @@ export class LastReadings {
   }
 
   /** Logs once a second what has changed, whether or not a client asks. */
-  async watch(stop: AbortSignal, wait: typeof delay = delay): Promise<void> {
+  async watch(stop: AbortSignal): Promise<void> {
     while (!stop.aborted) {
-      await wait(WATCH_MS);
+      await this.clock.delay(WATCH_MS);
       const reading = this.read();
       this.#logSilence();
       if ("json" in reading) this.#logEndOfProblem();
@@ -80,7 +79,7 @@ export class LastReadings {
 
   /** Returns the clock offset: the same one until the system clock is set. */
   #measureOffset(now: number): number {
-    const offset = this.wallTime() - now;
+    const offset = this.clock.wallTime() - now;
     const step = Math.abs(offset - this.#clockOffset);
     if (step >= CLOCK_TOLERANCE_MS) this.#clockOffset = offset;
     return this.#clockOffset;
@@ -117,7 +116,7 @@ export class LastReadings {
   #logProblem(problem: string): void {
     // At the start, the first reading may take as long as any other one
     const silentSince = this.#lastArrival ?? this.#start;
-    const silentMs = this.monotonicTime() - silentSince;
+    const silentMs = this.clock.now() - silentSince;
     const isLate = silentMs > this.maxAgeSeconds * 1000;
     if (!isLate || this.#isProblemLogged) return;
     const isLogged = this.#warn("No current reading", () => `: ${problem}`);

@@ -1,4 +1,4 @@
-import type { delay } from "../delay.ts";
+import type { Clock } from "../clock.ts";
 import type { InvalidLine } from "./line_parser.ts";
 
 /** Standard input, or a test's. */
@@ -31,8 +31,7 @@ const CR = 0x0d;
 /** Yields whole lines, and those that are too long, have no end, or pause before it. */
 export async function* readLines(
   input: Input,
-  now: () => number,
-  wait: typeof delay,
+  { now, delay }: Clock,
 ): AsyncGenerator<Line> {
   const buffer = new LineBuffer();
   while (true) {
@@ -44,10 +43,10 @@ export async function* readLines(
     for (const line of buffer.push(count, hasPaused)) {
       yield line;
       if (now() < restAt) continue;
-      await wait(REST_MS);
+      await delay(REST_MS);
       restAt = now() + WORK_MS;
     }
-    await wait(restAfter(count));
+    await delay(restAfter(count));
   }
 }
 

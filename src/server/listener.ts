@@ -1,3 +1,4 @@
+import type { Clock } from "../clock.ts";
 import type { Application } from "../http/handler.ts";
 import { limitWarnings, type Logger } from "../log/logger.ts";
 import type { System } from "./system.ts";
@@ -106,15 +107,15 @@ export async function retryListening(
   mayRetry: (error: ListenError) => boolean,
   signal: AbortSignal,
   logger: Logger,
-  { now, delay }: System,
+  clock: Clock,
 ): Promise<Listener | undefined> {
-  const start = now();
-  const warn = limitWarnings(logger, now);
+  const start = clock.now();
+  const warn = limitWarnings(logger, clock);
   let hasFailed = false;
   while (!signal.aborted) {
     try {
       const listener = open();
-      const seconds = ((now() - start) / 1000).toFixed(1);
+      const seconds = ((clock.now() - start) / 1000).toFixed(1);
       if (hasFailed) logger.info(`Listening after ${seconds} s`);
       return listener;
     } catch (error) {
@@ -122,7 +123,7 @@ export async function retryListening(
       hasFailed = true;
       const { problem, remedy } = error;
       warn(remedy === undefined ? problem : `${problem}. ${remedy}`);
-      await delay(LISTEN_RETRY_MS);
+      await clock.delay(LISTEN_RETRY_MS);
     }
   }
 }

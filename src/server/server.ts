@@ -42,7 +42,7 @@ export class Server {
     private readonly logger: Logger,
     private readonly system = SYSTEM,
   ) {
-    this.#warn = limitWarnings(logger, system.now);
+    this.#warn = limitWarnings(logger, system);
     this.#memory = new MemoryLimit(system);
   }
 

@@ -1,12 +1,11 @@
-import { delay } from "../delay.ts";
+import { CLOCK } from "../clock.ts";
 
-/** The system, as the server uses it: network, clocks and memory. Tests replace it. */
+/** The system, as the server uses it: clocks, network and memory. Tests replace it. */
 export const SYSTEM = {
+  ...CLOCK,
   serve: Deno.serve,
   listen: Deno.listen,
   networkInterfaces: Deno.networkInterfaces,
-  delay,
-  now: () => performance.now(),
   residentBytes: () => Deno.memoryUsage().rss,
 };
 

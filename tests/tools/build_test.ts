@@ -126,7 +126,7 @@ Deno.test(
     await Deno.writeTextFile(`${clone.path}/src/new.ts`, ""); // nor is this
     const { given, stdout } = await clone.compile();
     assertEquals(stdout, `Made ${clone.path}/dist/datasensor-aarch64\n`);
-    await Deno.remove(`${clone.path}/src/delay.ts`);
+    await Deno.remove(`${clone.path}/src/clock.ts`);
     await Deno.writeTextFile(`${clone.path}/.git/index.lock`, ""); // another build's
     const changed = await clone.compile();
     assertMatch(
@@ -134,7 +134,7 @@ Deno.test(
       /^This build contains changes that are not committed, but no new files/,
     );
     const list = (text: string) => text.match(/(?<= )src\/.*$/gm)!;
-    const others = list(given).filter((file) => file !== "src/delay.ts");
+    const others = list(given).filter((file) => file !== "src/clock.ts");
     assertEquals(list(changed.given), others);
   },
 );

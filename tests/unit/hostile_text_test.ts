@@ -11,6 +11,7 @@ import { followInput } from "../../src/sensor/input.ts";
 import { LastReadings } from "../../src/sensor/last_readings.ts";
 import { createJsonParser, parseText } from "../../src/sensor/line_parser.ts";
 import { MAX_LINE_BYTES } from "../../src/sensor/line_reader.ts";
+import { TestClock } from "../helpers/test_clock.ts";
 import { createTestLogger } from "../helpers/test_logger.ts";
 
 /** A hundred times what it takes, and less than anything quadratic does. */
@@ -24,6 +25,7 @@ function long(part: string, end = "x", start = ""): string {
 }
 
 const logger = createTestLogger(() => {});
+const clock = new TestClock();
 const responses = createResponsesTo(false);
 
 /** Serves a line to Prometheus, as a text and as JSON of one of several sensors. */
@@ -35,14 +37,14 @@ async function readLine(line: string): Promise<void> {
       if (chunk) bytes.set(chunk);
       return Promise.resolve(chunk?.length ?? null);
     };
-    const readings = new LastReadings(300, "", logger);
+    const readings = new LastReadings(300, "", logger, clock);
     await followInput({
       input: { read },
       parse: keys ? createJsonParser(keys) : parseText,
       readings,
       logger,
       stop: new AbortController().signal,
-      wait: () => Promise.resolve(),
+      clock,
     });
     const reading = readings.read();
     if ("time" in reading) formatMetrics(reading);
@@ -52,7 +54,7 @@ async function readLine(line: string): Promise<void> {
 /** Answers and logs a request with a target. */
 function answer(target: string | undefined): void {
   const resource = createResource(() => ({ json: "1" }), responses);
-  const handler = withAccessLog(resource, logger);
+  const handler = withAccessLog(resource, logger, clock);
   const request = new Request("http://board/datasensor");
   handler(request, { client: "192.0.2.7", target });
 }

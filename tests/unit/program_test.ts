@@ -1,6 +1,7 @@
 // The program with fake streams, signals and server: settings, log, exit codes.
 
 import { assert, assertEquals } from "@std/assert";
+import { CLOCK } from "../../src/clock.ts";
 import { HELP, VERSION } from "../../src/process/command_line.ts";
 import { type PROCESS, runProgram } from "../../src/program.ts";
 import { ListenError } from "../../src/server/listener.ts";
@@ -55,6 +56,7 @@ async function run(args: string[], {
     stdout: createOutput("stdout", isTerminal),
     stderr: createOutput("stderr", !isTerminal),
     noColor,
+    clock: CLOCK,
     Server: class {
       #server;
       constructor(...args: ServerArguments) {

@@ -3,6 +3,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { withAccessLog } from "../../../src/http/access_log.ts";
 import { output } from "../../helpers/process.ts";
+import { TestClock } from "../../helpers/test_clock.ts";
 import { createTestLogger } from "../../helpers/test_logger.ts";
 
 const ACCESS_LOG = import.meta.resolve("../../../src/http/access_log.ts");
@@ -15,7 +16,7 @@ function log(target?: string, method = "GET", client = LOCAL): string {
   let lines = "";
   const logger = createTestLogger((line) => lines += `${line}\n`);
   const response = new Response(null, { status: 204 });
-  const handler = withAccessLog(() => response, logger, () => TIME);
+  const handler = withAccessLog(() => response, logger, new TestClock());
   const request = new Request("http://board", { method });
   assert(handler(request, { client, target }) === response);
   return lines;
@@ -76,7 +77,7 @@ for (const [does, zone, times] of TIMES) {
     // In a process of its own, since a time zone is one of the whole process
     const code = `import { createTimestamp } from "${ACCESS_LOG}";
       let now = 0;
-      const timestamp = createTimestamp(() => now);
+      const timestamp = createTimestamp({ wallTime: () => now });
       for (const instant of ${JSON.stringify(Object.keys(times))}) {
         now = Date.parse(instant);
         console.log(timestamp());

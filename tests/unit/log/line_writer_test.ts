@@ -2,7 +2,9 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { CAPACITY_BYTES, LineWriter } from "../../../src/log/line_writer.ts";
+import { CLOCK } from "../../../src/clock.ts";
 import { createLogger } from "../../../src/log/logger.ts";
+import { TestClock } from "../../helpers/test_clock.ts";
 import { waitFor } from "../../helpers/wait.ts";
 
 /**
@@ -19,13 +21,14 @@ function createWriter(take = ({ length }: Uint8Array) => length) {
       writes.push(decoder.decode(bytes.subarray(0, count), { stream: true }));
       return count;
     });
-  const wait = async (milliseconds: number) => {
+  const clock = new TestClock();
+  clock.delay = async (milliseconds) => {
     // Ends after all writes if the writer does not await it
     for (let turns = 0; turns < 100; turns++) await null;
     waits.push(milliseconds);
     if (waits.length > 1000) throw new Error("It waits forever");
   };
-  const writer = new LineWriter(sink, (count) => `dropped ${count}`, wait);
+  const writer = new LineWriter(sink, (count) => `dropped ${count}`, clock);
   const write = (lines: string[]) =>
     lines.forEach((line) => writer.write(line));
   return { writer, write, writes, waits };
@@ -141,7 +144,7 @@ Deno.test("createLogger() logs that it dropped a line of which only the line fee
     log += new TextDecoder().decode(bytes);
     return Promise.resolve(bytes.length);
   };
-  const { logger, flush } = createLogger(sink, "INFO", "plain");
+  const { logger, flush } = createLogger(sink, "INFO", "plain", CLOCK);
   for (const line of ["x".repeat(CAPACITY_BYTES), "21.5"]) logger.info(line);
   await flush();
   const warning = "WARN Log lines dropped because the output is too slow: 1";

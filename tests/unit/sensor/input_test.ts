@@ -8,6 +8,7 @@ import {
   parseText,
 } from "../../../src/sensor/line_parser.ts";
 import { MAX_LINE_BYTES } from "../../../src/sensor/line_reader.ts";
+import { TestClock } from "../../helpers/test_clock.ts";
 import { createTestLogger } from "../../helpers/test_logger.ts";
 import { waitFor } from "../../helpers/wait.ts";
 
@@ -35,25 +36,24 @@ class TestInput {
   readonly readings: LastReadings;
   readonly end: Promise<void>;
   readonly stopper = new AbortController();
-  now = 1000;
+  readonly clock = new TestClock();
   readonly #chunks: Chunk[] = [];
   #wake: (() => void) | undefined; // while a read waits
 
   constructor({
     json = false,
-    wait = () => Promise.resolve(),
+    delay = () => Promise.resolve(),
   } = {}) {
     const logger = createTestLogger((line) => this.warnings.push(line));
-    const now = () => this.now;
-    this.readings = new LastReadings(300, HINT, logger, now);
+    this.clock.delay = delay;
+    this.readings = new LastReadings(300, HINT, logger, this.clock);
     this.end = followInput({
       input: { read: (bytes: Uint8Array) => this.#read(bytes) },
       parse: json ? createJsonParser() : parseText,
       readings: this.readings,
       logger,
       stop: this.stopper.signal,
-      now,
-      wait,
+      clock: this.clock,
     });
   }
 
@@ -64,7 +64,7 @@ class TestInput {
     }
     let chunk = this.#chunks.shift()!;
     if (typeof chunk === "number") {
-      this.now += chunk;
+      this.clock.pass(chunk);
       return await this.#read(bytes);
     }
     if (chunk instanceof Error) throw chunk;
@@ -154,10 +154,10 @@ Deno.test("followInput() logs the same problem once a minute", async () => {
   await input.send("a\n", '1\nb\n"2"\n', long, "c\n\n", long);
   const first = [notJson("a"), TOO_LONG];
   input.assert('"2"', ...first);
-  input.now += 59_999;
+  input.clock.pass(59_999);
   await input.send("d\n");
   input.assert('"2"', ...first);
-  input.now += 1;
+  input.clock.pass(1);
   await input.send("e\nf\n");
   input.assert('"2"', ...first, notJson("e"));
 });
@@ -182,7 +182,7 @@ for (const [chunks, reason] of REASONS) {
 Deno.test("followInput() does not log the end of an input that comes with the signal to stop", async () => {
   for (const [end, how] of [[null, "ended"], [EIO, "failed"]] as const) {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const input = new TestInput({ wait: () => promise });
+    const input = new TestInput({ delay: () => promise });
     input.push(end);
     const reason = `The sensor has sent no reading, and the input has ${how}`;
     const read = () => input.readings.read();

@@ -3,6 +3,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { LastReadings } from "../../../src/sensor/last_readings.ts";
+import { TestClock } from "../../helpers/test_clock.ts";
 import { createTestLogger } from "../../helpers/test_logger.ts";
 
 const START = Date.UTC(2026, 10, 20, 17, 14, 56);
@@ -11,10 +12,10 @@ const AGAIN = "Readings arrive again";
 const HINT = "its messages may say why";
 const SILENT = `The sensor has sent no reading so far; ${HINT}`;
 
-/** Creates last readings with two clocks. */
+/** Creates last readings with two clock. */
 function create({ maxAgeSeconds = 1.5 } = {}) {
   const warnings: string[] = [];
-  const clocks = { now: 1000, date: START };
+  const clock = new TestClock(1000, START);
   const logger = createTestLogger((line, level) => {
     assertEquals(level, "WARN");
     warnings.push(line);
@@ -23,13 +24,9 @@ function create({ maxAgeSeconds = 1.5 } = {}) {
     maxAgeSeconds,
     HINT,
     logger,
-    () => clocks.now,
-    () => clocks.date,
+    clock,
   );
-  const pass = (milliseconds: number) => {
-    clocks.now += milliseconds;
-    clocks.date += milliseconds;
-  };
+  const pass = (milliseconds: number) => clock.pass(milliseconds);
   /** Returns the JSON text to serve, or why there is none. */
   const serve = () => {
     const reading = readings.read();
@@ -38,13 +35,11 @@ function create({ maxAgeSeconds = 1.5 } = {}) {
   /** Lets the watch look once, and returns all warnings so far. */
   const look = async () => {
     const stopper = new AbortController();
-    await readings.watch(stopper.signal, () => {
-      stopper.abort();
-      return Promise.resolve();
-    });
+    clock.delay = () => Promise.resolve(stopper.abort());
+    await readings.watch(stopper.signal);
     return warnings;
   };
-  return { readings, warnings, clocks, pass, serve, look };
+  return { readings, warnings, clock, pass, serve, look };
 }
 
 const logged = (problem: string) => `No current reading: ${problem}`;
@@ -81,16 +76,17 @@ Deno.test("LastReadings.watch() logs that none has come since the start for as l
 });
 
 Deno.test("LastReadings.watch() logs what a client would be told, once a second until the stop", async () => {
-  const { readings, warnings, pass } = create();
+  const { readings, warnings, clock, pass } = create();
   const stopper = new AbortController();
   const waits: number[] = [];
-  await readings.watch(stopper.signal, (milliseconds) => {
+  clock.delay = (milliseconds) => {
     pass(milliseconds);
     waits.push(milliseconds);
     if (waits.length === 5) readings.set("21");
     if (waits.length === 62) stopper.abort(); // a minute after the first problem
     return Promise.resolve();
-  });
+  };
+  await readings.watch(stopper.signal);
   assertEquals(waits, Array(62).fill(1000));
   assertEquals(warnings, [logged(SILENT), AGAIN, logged(age(57))]);
 });
@@ -113,11 +109,11 @@ Deno.test("LastReadings.watch() logs readings that come and go once a minute", a
 for (const name of [undefined, "kitchen"]) {
   const which = name ? "all sensors" : "one sensor";
   Deno.test(`LastReadings return the same object of ${which} until the next line arrives`, () => {
-    const { readings, clocks, pass } = create({ maxAgeSeconds: Infinity });
+    const { readings, clock, pass } = create({ maxAgeSeconds: Infinity });
     readings.set("21.5", name);
     const reading = readings.read();
     pass(1e12); // without a limit
-    clocks.date += 5; // the two clocks are not read at the same time
+    clock.wallMs += 5; // the two clock are not read at the same time
     assert(readings.read() === reading);
     readings.set("21.5", name);
     assert(readings.read() !== reading);
@@ -129,11 +125,11 @@ const STEPS = [30 * DAY_MS, 10, -10, -30 * DAY_MS];
 
 for (const step of STEPS) {
   Deno.test(`LastReadings keep their age when the clock is set by ${step} ms`, () => {
-    const { readings, clocks, pass } = create({ maxAgeSeconds: 15 });
+    const { readings, clock, pass } = create({ maxAgeSeconds: 15 });
     readings.set("21.5");
     pass(4000);
     assertEquals(readings.read(), { json: "21.5", time: START });
-    clocks.date += step;
+    clock.wallMs += step;
     const reading = readings.read();
     assertEquals(reading, { json: "21.5", time: START + step });
     pass(11_000);
@@ -147,7 +143,7 @@ const NO_LONGER =
   "No longer serving sensors that are silent for 1.5 s (--max-age), such as ";
 
 Deno.test("LastReadings serve the last line of each sensor, byte for byte, the latest first", () => {
-  const { readings, pass, clocks } = create();
+  const { readings, pass, clock } = create();
   readings.set('{"t": 1.50}', "kitchen");
   pass(100);
   readings.set('{"id":7}', "7");
@@ -155,7 +151,7 @@ Deno.test("LastReadings serve the last line of each sensor, byte for byte, the l
   readings.set('{"t":2}', "attic");
   pass(100);
   readings.set("{ }", "kitchen");
-  clocks.date += DAY_MS; // for all of them
+  clock.wallMs += DAY_MS; // for all of them
   const time = START + DAY_MS;
   const kitchen = { json: "{ }", time: time + 300 };
   const attic = { json: '{"t":2}', time: time + 200 };

@@ -2,10 +2,11 @@
 
 import { assertEquals } from "@std/assert";
 import { MAX_LINE_BYTES, readLines } from "../../../src/sensor/line_reader.ts";
+import { TestClock } from "../../helpers/test_clock.ts";
 
 /** Reads a text whose lines each take some time, in ms, to process. */
 async function read(text: string, processingTime = (_line: number) => 0) {
-  let now = 0;
+  const clock = new TestClock();
   let rest = new TextEncoder().encode(text);
   const input = {
     read(bytes: Uint8Array) {
@@ -18,13 +19,13 @@ async function read(text: string, processingTime = (_line: number) => 0) {
   let lines = 0;
   let drops = 0;
   let restedMs = 0;
-  const wait = (milliseconds: number) => {
+  clock.delay = (milliseconds) => {
     restedMs += milliseconds;
     return Promise.resolve();
   };
-  for await (const { invalid } of readLines(input, () => now, wait)) {
+  for await (const { invalid } of readLines(input, clock)) {
     if (invalid) drops++;
-    else now += processingTime(lines++);
+    else clock.pass(processingTime(lines++));
   }
   return { lines, drops, restedMs };
 }

@@ -50,6 +50,7 @@ export class FakeSystem {
     networkInterfaces: () => [],
     delay: (ms: number) => this.#delay(ms),
     now: () => this.#now,
+    wallTime: () => this.#now,
     residentBytes: () => this.megabytes * 1e6,
   } as unknown as System;
 
