@@ -117,12 +117,12 @@ function* listNumbers(
 ): Generator<[key: string | undefined, number: number]> {
   if (typeof value === "number" || typeof value === "boolean") {
     const number = Number(value); // JSON permits some that are infinite, like 1e999
-    if (Number.isFinite(number)) yield [key, number];
+    // What is not Unicode would be replaced later, and make some keys the same
+    if (Number.isFinite(number)) yield [key?.toWellFormed(), number];
   } else if (typeof value === "object" && value !== null && depth < MAX_DEPTH) {
     for (const [name, inner] of Object.entries(value)) {
       const path = key === undefined ? name : `${key}.${name}`;
-      // What is not Unicode would be replaced later, and make some keys the same
-      yield* listNumbers(inner, path.toWellFormed(), depth + 1);
+      yield* listNumbers(inner, path, depth + 1);
     }
   }
 }
