@@ -18,11 +18,7 @@ export type LineParser = (line: Uint8Array) => ValidLine | InvalidLine;
 const NOT_JSON = {
   problem: "Dropping lines that are not JSON",
   remedy:
-    "Print a whole JSON text on each line: double quotes, not single ones (Python: json.dumps), a decimal point, not a comma, and nothing instead of nan. Or omit --json to serve any text",
-};
-const SEVERAL_LINES = {
-  problem: "Dropping JSON texts over several lines",
-  remedy: "Print each of them on one line, as jq -c --unbuffered does",
+    "Print one JSON text on each line, with nothing after it, as Python's json.dumps or jq -c --unbuffered do: 21.5 instead of 21,5, double quotes instead of single ones, nothing instead of nan. Or omit --json to serve any text",
 };
 const NULL = {
   problem: "Dropping lines that are null",
@@ -31,7 +27,12 @@ const NULL = {
 const NO_NAME = {
   problem: "Dropping lines without a key that --key names",
   remedy:
-    "Print JSON objects with one of these keys, whose value is a non-empty string, a number, true or false",
+    "Print JSON objects with one of these keys, whose value is a non-empty string, a number, true or false. Or omit --key if there is only one sensor",
+};
+const UNSAFE_NAME = {
+  problem:
+    `Dropping lines with a number above ${Number.MAX_SAFE_INTEGER} in their name`,
+  remedy: "Print ids as strings, since such numbers are rounded",
 };
 const MAX_NAME_CHARACTERS = 200;
 const LONG_NAME = {
@@ -53,74 +54,66 @@ export function parseText(line: Uint8Array): ValidLine {
  * keys, each is an object, whose values of these keys are the name of its sensor.
  */
 export function createJsonParser(keys?: readonly string[]): LineParser {
-  let wasOpen = false; // whether a JSON text went on after the previous line
+  // Sensors print in turn. A piece of a text is no reading of theirs: it has no name
+  if (keys) return (line) => parseJson(line, keys);
+  let mayGoOn = false; // whether the previous line may be the start of a longer text
   return (line) => {
-    const isOpen = leavesTextOpen(line);
-    // A piece is no reading, even if it is valid JSON, such as 2
-    const isPiece = wasOpen || isOpen;
-    wasOpen = isOpen;
-    return isPiece ? SEVERAL_LINES : parseJson(line, keys);
+    // A piece is no reading, even if it is valid JSON, such as 2. Printers indent it
+    const isPiece = mayGoOn && isIndented(line);
+    mayGoOn = isOpen(line);
+    return isPiece ? NOT_JSON : parseJson(line);
   };
 }
 
-// A line that ends with one of `[{,:` may be words. It is a piece of a JSON text if it
-// consists of tokens (RFC 8259, section 2). `12:30:01:` does not: in JSON, only a string
-// precedes a colon. Nor does `2026-11-25,`: a number precedes a space, comma or bracket
-const STRING = /"(?:[^"\\]|\\.)*"\s*:?/.source;
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?/.source;
-const VALUE = `(?:${NUMBER}|true|false|null)(?=[\\s,\\]}])`;
-const TOKEN = RegExp(`\\s*(?:[[\\]{},]|${STRING}|${VALUE})`, "y");
+function isIndented([first]: Uint8Array): boolean {
+  return first === 0x20 || first === 0x09; // a space or a tab
+}
 
-/** Whether a line is a piece of a JSON text that goes on after it. */
-function leavesTextOpen(line: Uint8Array): boolean {
-  const part = UTF8.decode(line).trimEnd();
-  if (!/[[{,:]$/.test(part)) return false;
-  TOKEN.lastIndex = 0;
-  while (TOKEN.lastIndex < part.length) {
-    if (!TOKEN.test(part)) return false;
-  }
-  return true;
+/** Whether a line ends with `[`, `{` or a comma, and perhaps spaces. */
+function isOpen(line: Uint8Array): boolean {
+  const last = line.findLast((byte) => byte > 0x20)!;
+  return "[{,".includes(String.fromCharCode(last));
 }
 
 function parseJson(
   line: Uint8Array,
   keys?: readonly string[],
 ): ValidLine | InvalidLine {
+  let json: string;
+  let value;
   try {
-    const json = STRICT_UTF8.decode(line);
-    if (JSON.parse(json) === null) return NULL;
-    if (!keys) return { json };
-    const name = nameSensor(json, keys);
-    if (name === "") return NO_NAME;
-    return name.length > MAX_NAME_CHARACTERS ? LONG_NAME : { json, name };
+    json = STRICT_UTF8.decode(line);
+    value = JSON.parse(json);
   } catch {
     return NOT_JSON;
   }
+  if (value === null) return NULL;
+  if (!keys) return { json };
+  if (typeof value !== "object" || Array.isArray(value)) return NO_NAME;
+  const values = keys.map((key) => value[key]);
+  if (values.some(isUnsafe)) return UNSAFE_NAME;
+  const name = formatName(values);
+  if (name === "") return NO_NAME;
+  return name.length > MAX_NAME_CHARACTERS ? LONG_NAME : { json, name };
+}
+
+/** Whether other integers become the same number in JavaScript. */
+function isUnsafe(value: unknown): boolean {
+  return typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER;
 }
 
 /**
- * Returns the value of a key, or an empty text. Of several keys, each value has its place:
- * `a/b/c`, `a//c` without the second, and `a` without the last two.
+ * Formats a name. Of several values, each has its place: `a/b/c`, `a//c` without the second,
+ * and `a` without the last two.
  */
-function nameSensor(json: string, keys: readonly string[]): string {
-  const object = JSON.parse(quoteLargeIntegers(json));
-  if (typeof object !== "object" || Array.isArray(object)) return "";
-  const values = keys.map((key) => {
-    const value = object[key];
+function formatName(values: readonly unknown[]): string {
+  const texts = values.map((value) => {
     // What an object inherits, such as its constructor, has another type
     const isName = /^(string|number|boolean)$/.test(typeof value);
     // Names that are not Unicode become the same for Prometheus, and so here, too
     return isName ? `${value}`.toWellFormed() : "";
   });
-  if (values.length === 1) return values[0]!;
-  const escaped = values.map((it) => it.replace(/[%/]/g, encodeURIComponent));
+  if (texts.length === 1) return texts[0]!;
+  const escaped = texts.map((it) => it.replace(/[%/]/g, encodeURIComponent));
   return escaped.join("/").replace(/\/+$/, "");
-}
-
-/** Makes strings of integers that JSON.parse() may round, so that ids stay apart. */
-function quoteLargeIntegers(json: string): string {
-  return json.replace(
-    /"(?:[^"\\]|\\.)*"|-?\d[\d.e+-]*/gi,
-    (token) => /^-?\d{16,}$/.test(token) ? `"${token}"` : token,
-  );
 }
