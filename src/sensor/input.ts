@@ -3,7 +3,7 @@ import { excerpt } from "../log/excerpt.ts";
 import { limitWarnings, type Logger } from "../log/logger.ts";
 import type { LastReadings } from "./last_readings.ts";
 import type { InvalidLine, LineParser } from "./line_parser.ts";
-import { type Input, readLines } from "./line_reader.ts";
+import { type Input, isBlank, readLines } from "./line_reader.ts";
 
 const STOP_DELAY_MS = 200; // Ctrl+C may end the sensor before it stops the service
 
@@ -33,10 +33,9 @@ export async function followInput({
   const warn = limitWarnings(logger, clock);
   const drop = (bytes: Uint8Array, { problem, remedy }: InvalidLine) => {
     readings.addInvalid();
-    const advice = remedy === undefined ? "" : `. ${remedy}`;
     warn(problem, () => {
       const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
-      return `, such as ${excerpt(text)}${advice}`;
+      return `, such as ${excerpt(text)}. ${remedy}`;
     });
   };
   let end: "ended" | "failed" = "ended";
@@ -48,7 +47,7 @@ export async function followInput({
       return null;
     });
   for await (const { bytes, invalid } of readLines({ read }, clock)) {
-    if (bytes.every((byte) => byte <= 0x20)) continue; // nothing visible
+    if (isBlank(bytes)) continue;
     const parsed = invalid ?? parse(bytes);
     if ("problem" in parsed) drop(bytes, parsed);
     else readings.set(parsed.json, parsed.name);

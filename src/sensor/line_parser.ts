@@ -9,7 +9,7 @@ export interface ValidLine {
 /** Why a line is no reading, and what to do about it. */
 export interface InvalidLine {
   readonly problem: string;
-  readonly remedy?: string;
+  readonly remedy: string;
 }
 
 /** Parses a line, which is not blank. */

@@ -15,18 +15,33 @@ export interface Line {
 export const MAX_LINE_BYTES = 64 * 1024; // without the end of the line
 const TOO_LONG = {
   problem: `Dropping lines longer than ${MAX_LINE_BYTES} bytes`,
+  remedy: "Print shorter lines, each with a line feed at its end",
 };
-const UNFINISHED = { problem: "Dropping lines without a line feed" };
-const PAUSED = { problem: "Dropping lines that pause before they end" };
-// A program prints a line at once. After a second without its end, it may have died, and the
-// next program must not complete the line. 900 ms, since the rest after the previous read,
-// up to 66 ms (see restAfter), is not measured
+const END_REMEDY = String
+  .raw`If this is a whole reading, print a line feed after it: curl URL && echo, or printf '21.5\n' (in the settings file '21.5\\n'). If not, the program stopped while printing it`;
+const UNFINISHED = {
+  problem: "Dropping lines without a line feed",
+  remedy: END_REMEDY,
+};
+const PAUSED = {
+  problem: "Dropping lines that pause before they end",
+  remedy: END_REMEDY,
+};
+// What prints a line prints it at once. If its end has not come after a second, the program
+// may have died, and what the next one prints must not complete the line. This is less than
+// a second, since the rest before a read, up to 66 ms, is not measured
 const MAX_PAUSE_MS = 900;
 const WORK_MS = 2; // how long lines are processed before a rest
 const REST_MS = 5; // between two spells of work, and the shortest rest after a read
 const MAX_BYTES_PER_MS = 1000; // far above any sensor: more waits in the pipe
 const LF = 0x0a;
 const CR = 0x0d;
+const CAN = 0x18; // cancel: at the end of a line, it marks what stands before it as incomplete
+
+/** Whether nothing of a line is visible. */
+export function isBlank(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte <= 0x20);
+}
 
 /** Yields whole lines, and those that are too long, have no end, or pause before it. */
 export async function* readLines(
@@ -72,14 +87,15 @@ class LineBuffer {
    */
   *push(count: number, hasPaused: boolean): Generator<Line> {
     const added = this.room.subarray(0, count); // before the room moves
-    if (hasPaused) yield* this.#dropIncomplete(PAUSED);
+    // A blank start completes no wrong line: some devices end their lines with LF CR
+    const incompleteLine = this.#bytes.subarray(0, this.#length);
+    if (hasPaused && !isBlank(incompleteLine)) {
+      yield* this.#dropIncomplete(PAUSED);
+    }
     const bytes = this.#isSkipping
       ? this.#skipRest(added)
       : this.#bytes.subarray(0, this.#length + count);
-    for (const line of splitLines(bytes)) {
-      const invalid = line.length > MAX_LINE_BYTES ? TOO_LONG : undefined;
-      yield { bytes: line, invalid };
-    }
+    for (const line of splitLines(bytes)) yield checkLine(line);
     const incomplete = bytes.subarray(bytes.lastIndexOf(LF) + 1);
     this.#bytes.set(incomplete);
     this.#length = incomplete.length;
@@ -114,4 +130,13 @@ function* splitLines(bytes: Uint8Array): Generator<Uint8Array> {
     yield bytes.subarray(start, bytes[end - 1] === CR ? end - 1 : end);
     start = end + 1;
   }
+}
+
+/** Tells a line that is too long or marked as incomplete. */
+function checkLine(bytes: Uint8Array): Line {
+  if (bytes.at(-1) === CAN) {
+    return { bytes: bytes.subarray(0, -1), invalid: UNFINISHED };
+  }
+  const invalid = bytes.length > MAX_LINE_BYTES ? TOO_LONG : undefined;
+  return { bytes, invalid };
 }
