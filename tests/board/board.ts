@@ -103,7 +103,7 @@ const GIVEN = Deno.env.get("DATASENSOR_PACKAGE");
 
 /**
  * Makes a later version of a package: its executable is the same one, which takes seconds,
- * and its settings differ. Adds the executable. All get the names of the guide, whatever
+ * and its examples differ. Adds the executable. All get the names of the guide, whatever
  * this machine's processor is.
  */
 const MAKE_LATER = `
@@ -115,7 +115,7 @@ mv package datasensor_arm64.deb
 dpkg-deb -R datasensor_arm64.deb later
 cp later/usr/bin/datasensor datasensor-aarch64
 sed -i 's/^Version: .*/Version: 99.0.0/' later/DEBIAN/control
-echo '# A new comment' >>later/etc/default/datasensor
+echo '# A new example' >>later/usr/share/datasensor/examples.conf
 dpkg-deb -Zgzip -z1 --root-owner-group --build later datasensor_99.0.0_arm64.deb
 rm -r later`;
 

@@ -1,3 +1,3 @@
 import { follow } from "./session.ts";
 
-follow("install");
+follow("install", []);

@@ -26,17 +26,26 @@ const LOOK_TIMEOUT_MS = 120_000;
 const SHOW_JOURNAL =
   `journalctl -u 'datasensor*' -q --no-hostname | grep -v ' HTTP/1.1" ' | tail -n 20`;
 
+/** How a page begins, unless its subject is what comes before. */
+const INSTALL: readonly Step[] = parseSteps(`
+pc$ scp dist/datasensor_arm64.deb pi@BOARD:
+board$ sudo apt install -y ./datasensor_arm64.deb
+...
+`);
+
 /**
  * Registers a page as a test for each release of Debian, whose steps are its sections.
  *
  * @param subject The name of the page in this folder.
+ * @param first What is typed before its first section: by default, the package is installed.
  */
-export function follow(subject: string): void {
+export function follow(subject: string, first = INSTALL): void {
   const page = Deno.readTextFileSync(`tests/board/${subject}.md`);
   for (const release of RELEASES) {
     const name = `${subject} on ${release}`;
     Deno.test(skipIf(missingBoard(), name), async (test) => {
       await using board = await Board.boot(release);
+      for (const step of first) await take(board, step);
       for (const { name, steps } of parseSections(page)) {
         const isRight = await test.step(name, async () => {
           for (const step of steps) await take(board, step);

@@ -26,6 +26,7 @@ cp -R "$2"/src/board/package/[a-z]* /
 rm -r /usr/share/doc/datasensor
 ln -s "$2" /usr/share/doc/datasensor
 mkdir -p /usr/share/datasensor
+cp "$2"/src/board/*.conf "$2"/src/board/*.sh /usr/share/datasensor
 cp "$2"/src/readers/*.conf "$2"/src/readers/*.html "$2"/src/readers/*.yml /usr/share/datasensor
 ip link set lo up
 echo 127.0.0.1 localhost BOARD >/etc/hosts
@@ -68,6 +69,17 @@ export const UNREADABLE = Symbol();
  * programs.
  */
 export type Files = Record<string, string | typeof UNREADABLE>;
+
+const MEMORY = "58 01 4b 46 7f ff 0c 10 4c";
+
+/** Returns the file of a DS18B20, by default one that has measured 21.5 °C. */
+export function ds18b20(
+  id: string,
+  { memory = MEMORY, crc = "YES", t = 21500 } = {},
+): Files {
+  const text = `${memory} : crc=4c ${crc}\n${memory} t=${t}\n`;
+  return { [`/sys/bus/w1/devices/${id}/w1_slave`]: text };
+}
 
 /** Returns what to do if a machine cannot be made, or lacks a program. */
 export function missingMachine(...programs: string[]): string | undefined {

@@ -49,8 +49,10 @@ Deno.test(skipIf(reason, "the package contains these files"), async () => {
     "-rw-r--r-- root/root ./usr/lib/sysusers.d/datasensor.conf",
     "-rw-r--r-- root/root ./usr/lib/tmpfiles.d/datasensor.conf",
     "-rw-r--r-- root/root ./usr/share/datasensor/datasensor_rules.yml",
+    "-rw-r--r-- root/root ./usr/share/datasensor/examples.conf",
     "-rw-r--r-- root/root ./usr/share/datasensor/graph.html",
     "-rw-r--r-- root/root ./usr/share/datasensor/nginx.conf",
+    "-rwxr-xr-x root/root ./usr/share/datasensor/sensors.sh",
     "-rw-r--r-- root/root ./usr/share/doc/datasensor/.github/CONTRIBUTING.md",
     "-rw-r--r-- root/root ./usr/share/doc/datasensor/.github/SECURITY.md",
     "-rw-r--r-- root/root ./usr/share/doc/datasensor/README.md",
@@ -61,6 +63,8 @@ Deno.test(skipIf(reason, "the package contains these files"), async () => {
     "-rw-r--r-- root/root ./usr/share/doc/datasensor/src/readers/graph.png",
     "-rw-r--r-- root/root ./usr/share/lintian/overrides/datasensor",
     "-rw-r--r-- root/root ./usr/share/man/man1/datasensor.1.gz",
+    "lrwxrwxrwx root/root ./usr/share/doc/datasensor/src/board/examples.conf -> ../../../../datasensor/examples.conf",
+    "lrwxrwxrwx root/root ./usr/share/doc/datasensor/src/board/sensors.sh -> ../../../../datasensor/sensors.sh",
     "lrwxrwxrwx root/root ./usr/share/doc/datasensor/src/readers/datasensor_rules.yml -> ../../../../datasensor/datasensor_rules.yml",
     "lrwxrwxrwx root/root ./usr/share/doc/datasensor/src/readers/graph.html -> ../../../../datasensor/graph.html",
     "lrwxrwxrwx root/root ./usr/share/doc/datasensor/src/readers/nginx.conf -> ../../../../datasensor/nginx.conf",
@@ -88,39 +92,27 @@ Deno.test(
   },
 );
 
-const PLACEHOLDERS = [
-  "owner@datasensor.invalid",
-  "Write to CONTACT",
-  "The owner has not\nchosen a licence",
-];
-
 Deno.test(
-  skipIf(reason, "a package is published only if it has no placeholder"),
+  skipIf(
+    reason,
+    "a package with placeholders, such as today's, is not published",
+  ),
   async () => {
     const workflow = await Deno.readTextFile(".github/workflows/ci.yml");
     const [, step] = workflow.match(
       /- name: Refuse placeholders\n +run: \|\n((?: {10}.*\n)+)/,
     )!;
-    const publish = async (text: string) => {
-      await run(`rm -rf release
-        mkdir -p release/tree/usr release/tree/DEBIAN
-        cp tree/DEBIAN/control release/tree/DEBIAN
-        cp -R tree/usr/share release/tree/usr
-        cd release/tree
-        gunzip ${DOCUMENTS}/changelog.gz
-        find . -type f -exec sed -i -e s/datasensor.invalid/owner.example/ \\
-          -e s/CONTACT/security@owner.example/ -e 's/chosen a licence//' {} +
-        echo '${text}' >>${DOCUMENTS}/copyright
-        gzip ${DOCUMENTS}/changelog
-        dpkg-deb -b . ../${NAME}`);
-      return await output("bash", ["-ec", step!], { cwd: `${folder}/release` });
-    };
-    assertEquals((await publish("")).code, 0);
-    for (const placeholder of PLACEHOLDERS) {
-      const { code, stdout } = await publish(placeholder);
-      assertEquals(code, 1);
-      assertMatch(stdout, /^package\/.*\/copyright.These files have/s);
-    }
+    const run = ["-ec", step!];
+    const { code, stdout } = await output("bash", run, { cwd: folder });
+    assertEquals(code, 1);
+    const files = stdout.split("\n").filter((it) => it.startsWith("package/"));
+    assertEquals(files.sort(), [
+      "package/DEBIAN/control",
+      `package/${DOCUMENTS}/.github/SECURITY.md`,
+      `package/${DOCUMENTS}/README.md`,
+      `package/${DOCUMENTS}/changelog`,
+      `package/${DOCUMENTS}/copyright`,
+    ]);
   },
 );
 

@@ -1,9 +1,12 @@
-// The examples of the settings file, run as the sensor's unit runs them: files like the
-// kernel's, and programs that stand in for others, in; lines out.
+// The sensor of the settings file and the examples beside it, run as the sensor's unit runs
+// them: files like the kernel's, and programs that stand in for others, in; lines out.
+// tests/board runs the others: those with a serial port or a file that changes, and
+// sensors.sh.
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { parseCommand } from "../../src/process/command_line.ts";
 import {
+  ds18b20,
   type Files,
   Machine,
   missingMachine,
@@ -12,12 +15,22 @@ import {
 import type { Process } from "../helpers/process.ts";
 import { skipIf } from "../helpers/skip.ts";
 
-const SETTINGS = await Deno.readTextFile(
-  "src/board/package/etc/default/datasensor",
-);
+/** The files with sensors to copy, beside the settings' own. */
+const [SETTINGS, EXAMPLES, SCRIPT] = await Promise.all(
+  ["package/etc/default/datasensor", "examples.conf", "sensors.sh"].map(
+    (file) => Deno.readTextFile(`src/board/${file}`),
+  ),
+) as [string, string, string];
 
-/** The sensors of the examples. They avoid backslashes, which systemd would remove. */
-const EXAMPLES = SETTINGS.match(/(?<=^#SENSOR=).*/gm)!;
+/** The sensors. They avoid backslashes, which systemd would remove. */
+const SENSORS = `${SETTINGS}\n${EXAMPLES}`.match(/(?<=^SENSOR=).*/gm)!;
+
+/** Returns the only sensor that matches a pattern. */
+function sensorOf(pattern: RegExp): string {
+  const found = SENSORS.filter((it) => pattern.test(it));
+  assertEquals(found.length, 1, `Sensors that match ${pattern}`);
+  return found[0]!;
+}
 
 /** What rtl_433 prints for three transmitters, two of which have the same id. */
 const HEARD =
@@ -26,12 +39,12 @@ const HEARD =
 {"time" : "2026-11-22 19:00:05", "model" : "Cardin-S466", "dipswitch" : "--+-+--+", "rbutton" : "11R"}
 `;
 
-/** The sensors of the examples, and programs that stand in for theirs. */
+/** Files of sensors, and programs that stand in for those of the examples. */
 const FILES: Files = {
   "/home/pi/venv/bin/python": "#!/bin/sh\necho 8\n",
   "/sys/class/thermal/thermal_zone0/temp": "48312\n",
-  ...ds18b20("28-0000075a1b2c", 21500),
-  ...ds18b20("28-0000075b3c4d", -3250),
+  ...ds18b20("28-0000075a1b2c"),
+  ...ds18b20("28-0000075b3c4d", { t: -3250 }),
   ...inFolder("/sys/bus/iio/devices/iio:device0", {
     "in_temp_input": "21560\n",
     "in_temp_raw": "25000\n",
@@ -43,6 +56,7 @@ const FILES: Files = {
     "in_illuminance_scale": "0.833333\n",
   }),
   ...inFolder("/usr/local/bin", {
+    "curl": '#!/bin/sh\nprintf \'{"id":100,"tC":21.5}\'',
     "mosquitto_sub": `#!/bin/sh\necho "$*"`,
     "my-sensor":
       "#!/bin/sh\nprintf '%s\\n' '{\"t\": nan}' '{\"t\":' '[0, -1]}'",
@@ -72,63 +86,41 @@ function inFolder(folder: string, files: Files): Files {
   );
 }
 
-/** Returns the file of a DS18B20, with a temperature in thousandths of a degree. */
-function ds18b20(id: string, t: number): Files {
-  const memory = "58 01 4b 46 7f ff 0c 10 4c";
-  const text = `${memory} : crc=4c YES\n${memory} t=${t}\n`;
-  return { [`/sys/bus/w1/devices/${id}/w1_slave`]: text };
-}
+/** The sensor that reads two of the kernel's files. */
+const DHT22 = /1000\)}' in_temp_input in_humidityrelative_input$/;
 
-/** A part of each example, in their order, and the lines that it prints. */
-const PRINTED: [part: string, lines?: string[]][] = [
-  ["print $1 / 1000", ["48.312"]],
-  ["jq -c '{temperature_C", ['{"temperature_C":48.312}']],
-  ["ds18b20", ['{"28-0000075a1b2c": 21.5, "28-0000075b3c4d": -3.25}']],
-  ["ds18b20 28-0000075a1b2c", ["21.5"]],
-  ["-nc '{temperature_C: (input / 1000), humidity: (input / 1000)}'", [
+/** A pattern of each sensor, and the lines that it prints. */
+const PRINTED: [pattern: RegExp, lines: string[]][] = [
+  [/^awk/, ["48.312"]],
+  [/^jq -c '{temperature_C/, ['{"temperature_C":48.312}']],
+  [/ds18b20$/, ['{"28-0000075a1b2c": 21.5, "28-0000075b3c4d": -3.25}']],
+  [/ds18b20 28-/, ["21.5"]],
+  [DHT22, [
     '{"temperature_C":21.56,"humidity":40.216}',
   ]],
-  ["in_pressure_input", [
+  [/in_pressure_input/, [
     '{"temperature_C":21.56,"humidity":40.216,"pressure_hPa":1013.25}',
   ]],
-  ["in_illuminance_raw", ['{"light_lux":99.99996}']],
-  ["in_temp_offset", ['{"temperature_C":25}']],
-  ["sensors", ['{"sht3x-i2c-1-44":{"temp1":{"temp1_input":21.5}}}']],
-  ["/dev/ttyACM0"], // tests/board has a serial port
-  ["mosquitto_sub", ["-R -h BROKER -t zigbee2mqtt/kitchen"]],
-  ['name: "outside"', [
-    '{"name":"outside","temperature_C":21.5}',
-    '{"name":"inside","temperature_C":21.56,"humidity":40.216}',
-  ]],
-  ["attic"], // tests/board runs both for a while
-  ["rtl_433", HEARD.trim().split("\n")],
-  ["grep", HEARD.split("\n").slice(0, 1)],
-  ["my-sensor | jq", ['{"t":[0,-1]}']],
-  ["thermometer", ['{"temperature_C":0}']],
-  ["tail"], // tests/board adds to the file
-  ["paste", ['{"t": nan}\t{"t":', "[0, -1]}"]],
-  ["python", ["8"]],
+  [/in_illuminance_raw/, ['{"light_lux":99.99996}']],
+  [/in_temp_offset/, ['{"temperature_C":25}']],
+  [/^sensors -j/, ['{"sht3x-i2c-1-44":{"temp1":{"temp1_input":21.5}}}']],
+  [/^curl/, ['{"id":100,"tC":21.5}']],
+  [/^mosquitto_sub/, ["-R -h BROKER -t zigbee2mqtt/kitchen"]],
+  [/^rtl_433 -F json$/, HEARD.trim().split("\n")],
+  [/ grep /, HEARD.split("\n").slice(0, 1)],
+  [/my-sensor . jq/, ['{"t":[0,-1]}']],
+  [/thermometer/, ['{"temperature_C":0}']],
+  [/ paste /, ['{"t": nan}\t{"t":', "[0, -1]}"]],
+  [/python/, ["8"]],
 ];
 
-Deno.test("each example of the settings file has a test", async () => {
-  const pages = ["sensors", "several"].map((it) => `tests/board/${it}.md`);
-  const sessions = await Promise.all(pages.map((it) => Deno.readTextFile(it)));
-  const hasTest = (example: string, index: number) => {
-    const [part, lines] = PRINTED[index] ?? [];
-    const isTyped = sessions.join("").includes(`> SENSOR=${example}\n`);
-    return part && example.includes(part) && (lines || isTyped);
-  };
-  const others = EXAMPLES.filter((it, index) => !hasTest(it, index));
-  assertEquals([others, EXAMPLES.length], [[], PRINTED.length]);
-});
-
-Deno.test("the flags of each example of the settings file are valid", () => {
-  const flags = Array.from(
-    SETTINGS.matchAll(/^#FLAGS=(.*)$/gm),
-    ([, it]) => it!,
+Deno.test("the flags of the settings file and the examples are valid", () => {
+  const files = [SETTINGS, EXAMPLES, SCRIPT].join("\n");
+  const flags = files.match(/(?<=^(# {3})?FLAGS=).*$/gm)!;
+  const kinds = flags.map((it) =>
+    parseCommand(["--stdin", ...it.split(" ")]).kind
   );
-  const kinds = flags.map((it) => parseCommand(it.split(" ")).kind);
-  assertEquals(new Set(kinds), new Set(["serve"]), `${flags}`);
+  assertEquals(kinds, ["serve", "serve", "serve"], `${flags}`);
 });
 
 /** Runs a sensor until it ends, and returns what it has printed. */
@@ -139,22 +131,17 @@ async function run(sensor: string, files: Files): Promise<Process> {
   return process;
 }
 
-for (const [index, [part, lines]] of PRINTED.entries()) {
-  if (!lines) continue;
+for (const [pattern, lines] of PRINTED) {
   Deno.test(
-    skipIf(missingMachine("jq"), `the example with "${part}" prints`),
+    skipIf(missingMachine("jq"), `the sensor that matches ${pattern} prints`),
     async () => {
-      const { stdout, stderr } = await run(EXAMPLES[index]!, FILES);
+      const { stdout, stderr } = await run(sensorOf(pattern), FILES);
       const printed = stdout.trimEnd().split("\n").sort();
       assertEquals(printed, lines.toSorted(), stderr);
     },
   );
 }
 
-/** The example that reads two of the kernel's files. */
-const TWO_FILES = EXAMPLES.find((it) =>
-  it.endsWith(" in_humidityrelative_input")
-)!;
 const DEVICE = "/sys/bus/iio/devices/iio:device0";
 const TEMPERATURE = `${DEVICE}/in_temp_input`;
 
@@ -174,7 +161,7 @@ for (const [what, files, error] of BAD_FILES) {
     ),
     async () => {
       const humidity = { [`${DEVICE}/in_humidityrelative_input`]: "40216\n" };
-      const process = await run(TWO_FILES, { ...files, ...humidity });
+      const process = await run(sensorOf(DHT22), { ...files, ...humidity });
       assertEquals(process.stdout, "");
       assertMatch(process.stderr, error);
     },
