@@ -43,15 +43,8 @@ test("the README's sensor is answered as shown, before and after it dies", async
   await typeUntil(machine, read, problem);
 });
 
-test("the README's sensor gives the prompt back if the service cannot start", async (machine) => {
-  await using other = machine.startService();
-  await other.waitForMatch(/Press CTRL\+C/);
-  await using service = machine.start("sh", "-c", SENSOR);
-  assertEquals((await service.waitForEnd()).code, 1, service.stderr);
-});
-
 const PYTHON = readme.block("json.dumps");
-const LOOP = readme.block("python3 -u my-sensor.py");
+const LOOP = readme.block("sleep 5; done |\n  deno");
 
 /** The README's program and command, each without what the other one makes unnecessary. */
 for (
@@ -71,3 +64,21 @@ END`);
     await typeUntil(machine, read, '{"temperature_C": 21.5}');
   });
 }
+
+const LOOPS = readme.blocks.filter((block) => block.includes("done |"));
+
+test("each loop of the README ends if the service cannot start", async (machine) => {
+  await using other = machine.startService();
+  await other.waitForMatch(/Press CTRL\+C/);
+  await machine.type(`echo 'print(21.5)' >my-sensor.py
+    printf '#!/bin/sh\\nexec deno task start "$@"' >datasensor
+    chmod 755 datasensor`);
+  assertEquals(LOOPS.length, 3);
+  const runs = LOOPS.flatMap((loop) =>
+    ["sh", "bash"].map(async (shell) => {
+      await using service = machine.start(shell, "-c", loop);
+      assertEquals((await service.waitForEnd()).code, 1, service.stderr);
+    })
+  );
+  await Promise.all(runs);
+});
