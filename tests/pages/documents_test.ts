@@ -26,14 +26,12 @@ const read = (pattern: string) =>
 
 const tests = (await read("tests/**/*_test.ts")).join();
 const sessions = (await read("tests/board/*.md")).join();
-const settings = await Deno.readTextFile(
-  "src/board/package/etc/default/datasensor",
-);
+const examples = await Deno.readTextFile("src/board/examples.conf");
 
-/** What sessions type, and the examples of the settings file, which a test runs. */
+/** What sessions type, and the examples of sensors, which a test runs. */
 const TYPED = [
   ...sessions.match(/(?<=^((pc|board)\$|>) ).*$/gm)!,
-  ...settings.match(/(?<=^#)(FLAGS|SENSOR)=.*$/gm)!,
+  ...examples.match(/^(FLAGS|SENSOR)=.*$/gm)!,
 ];
 
 /** Lines that nobody types, and why. */
@@ -43,6 +41,7 @@ const UNTYPED: Record<string, string> = {
   "git pull": "needs the server of the repository",
   "sudo nano /etc/default/datasensor":
     "needs a person; sessions write the file",
+  "sudo nano /usr/local/bin/sensors.sh": "needs a person, too",
   "IPAddressDeny=any": "needs BPF; last seen on emulated ARM boards",
   "IPAddressAllow=localhost 192.0.2.0/24": "needs BPF, too",
   "sudo apt install curl mosquitto-clients": "needs the network",
