@@ -40,10 +40,10 @@ const CAUSES: Record<string, Cause> = {
   },
   NotCapable: { // by DENO_SERVE_ADDRESS, or if Deno lacks the permissions of the task
     kind: "impossible",
-    reason: "the service is not permitted to use that address",
+    reason: "the service is not permitted to use the address",
     remedy: Deno.build.standalone
       ? UNSET_ADDRESS
-      : `Start it with "deno task start", which permits its addresses. If that fails, too: ${UNSET_ADDRESS}`,
+      : `${UNSET_ADDRESS}. If it is not set, use "deno task start", which permits the addresses of --host`,
   },
   PermissionDenied: {
     kind: "impossible",
@@ -86,8 +86,9 @@ export function listen(
     return { server: system.serve(all), closer };
   } catch (error) {
     const { kind, reason, remedy } = causeOf(error as Error);
-    const place = `"${hostname}", port ${port}`;
-    throw new ListenError(kind, `Cannot listen on ${place}: ${reason}`, remedy);
+    const isRefused = error instanceof Deno.errors.NotCapable; // another address
+    const place = isRefused ? "" : ` on "${hostname}", port ${port}`;
+    throw new ListenError(kind, `Cannot listen${place}: ${reason}`, remedy);
   }
 }
 

@@ -54,5 +54,5 @@ Deno.test("the program exits with 2 with --journal if it may never listen", asyn
   const env = { DENO_SERVE_ADDRESS: "tcp:192.0.2.7:0" }; // without permission
   const ended = await output(...programCommand(["--journal"]), { env });
   assertEquals(ended.code, INVALID);
-  assertMatch(ended.stderr, /^<3>Cannot listen .*\n<3>.*DENO_SERVE_ADDRESS/m);
+  assertMatch(ended.stderr, /^<3>Cannot listen: .*\n<3>.*DENO_SERVE_ADDRESS/m);
 });

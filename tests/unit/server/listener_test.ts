@@ -25,7 +25,7 @@ const CAUSES: [cause: Error, kind: string, message: string][] = [
   [
     new NotCapable(),
     "impossible",
-    'the service is not permitted to use that address\nStart it with "deno task start"',
+    "the service is not permitted to use the address\nUnset DENO_SERVE_ADDRESS",
   ],
   [
     new PermissionDenied(),
@@ -48,7 +48,8 @@ for (const [cause, kind, message] of CAUSES) {
     const act = () => listen(TO, application, { serve } as unknown as System);
     const error = assertThrows(act, ListenError);
     assertEquals(error.kind, kind);
-    const start = `Cannot listen on "192.0.2.7", port 80: ${message}`;
+    const place = cause instanceof NotCapable ? "" : ' on "192.0.2.7", port 80';
+    const start = `Cannot listen${place}: ${message}`;
     assert(error.message.startsWith(start), error.message);
   });
 }
