@@ -27,7 +27,7 @@ rm -r /usr/share/doc/datasensor
 ln -s "$2" /usr/share/doc/datasensor
 mkdir -p /usr/share/datasensor
 cp "$2"/src/board/*.conf "$2"/src/board/*.sh /usr/share/datasensor
-cp "$2"/src/readers/*.conf "$2"/src/readers/*.html "$2"/src/readers/*.yml /usr/share/datasensor
+cp "$2"/src/readers/*.conf "$2"/src/readers/*.yml /usr/share/datasensor
 ip link set lo up
 echo 127.0.0.1 localhost BOARD >/etc/hosts
 mkdir bin clone

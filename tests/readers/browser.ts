@@ -1,4 +1,4 @@
-// Opens pages in Chromium, and reads the page with graphs.
+// Opens pages in Chromium, and reads the board's page.
 
 /**
  * Returns a command that prints the document of a page as it is after some seconds, which
@@ -19,33 +19,40 @@ export function chromium(url: string, profile: string, seconds = 1): string[] {
   ];
 }
 
-/** What the page with graphs shows. */
-export interface Graphs {
+/** What the board's page shows. */
+export interface Shown {
   title: string;
-  hasForm: boolean;
-  status: string;
+  heading: string;
   problem: string;
-  values: [name: string, value: string][];
+  /** The name and the age of each sensor, with "!" if it is silent, and its values. */
+  sensors: string[][];
   /** The heights to which the first graph goes, in lines, which gaps separate. */
   lines: number[][];
 }
 
-/** Reads what the document of the page with graphs shows. */
-export function readGraphs(document: string): Graphs {
+/** Reads what the document of the board's page shows. */
+export function readPage(document: string): Shown {
   const [shown] = document.split("<script") as [string];
-  const text = (pattern: RegExp) => shown.match(pattern)?.[1] ?? "";
-  const path = text(/<path d="M([^"]*)"/);
-  const lines = path ? path.split("M") : [];
+  const [head = "", ...sections] = shown.split("<section>");
+  const text = (pattern: RegExp) => toText(head.match(pattern)?.[1] ?? "");
+  const path = shown.match(/<path d="M([^"]*)"/)?.[1];
   const heights = (line: string) =>
     Array.from(line.matchAll(/,([^h]*)h/g), ([, y]) => 100 - Number(y))
       .filter((height, index, all) => height !== all[index - 1]);
-  const values = shown.matchAll(/<span>([^<]*)<\/span><b>([^<]*)<\/b>/g);
   return {
-    title: text(/<title>(.*?)<\/title>/),
-    hasForm: shown.includes("<form>"),
-    status: text(/<p id="status">(.*?)<\/p>/),
-    problem: text(/<p id="problem"[^>]*>(.*?)<\/p>/),
-    values: Array.from(values, ([, name, value]) => [name!, value!]),
-    lines: lines.map(heights),
+    title: text(/<title>(.*?)<\/title>/s),
+    heading: text(/<h1>(.*?)<\/h1>/),
+    problem: text(/<p class="problem">(.*?)<\/p>/s),
+    sensors: sections.map((section) => {
+      const parts = section.matchAll(/<(?:h2|figcaption).*?>(.*?)<\/[hf]/gs);
+      const [first, ...values] = Array.from(parts, ([, part]) => toText(part!));
+      return [first + (section.includes("<h2 class") ? "!" : ""), ...values];
+    }),
+    lines: path?.split("M").map(heights) ?? [],
   };
+}
+
+/** Returns the text of a part of a document. */
+function toText(html: string): string {
+  return html.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ").trim();
 }
