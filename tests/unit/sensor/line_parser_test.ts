@@ -73,9 +73,10 @@ Deno.test("createJsonParser() rejects what is not JSON, or null", () => {
 const SEQUENCES: [what: string, lines: [line: string, result: string][]][] = [
   ["an indented object with a list", [
     ["{", NOT_JSON],
+    ['  "t"', NOT_JSON], // and a colon on the next line
+    ["{", NOT_JSON],
     ['  "history": [', NOT_JSON],
-    ["    1,", NOT_JSON],
-    ["    2", NOT_JSON],
+    ["    1", NOT_JSON],
     ["  ]", NOT_JSON],
     ["}", NOT_JSON],
     ["3", "3"],

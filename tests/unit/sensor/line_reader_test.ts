@@ -98,18 +98,18 @@ function readBytes(chunks: readonly Chunk[]): Result[] {
   return lines;
 }
 
-const PIECES = ["1", "1", "\n", "\n", "\r\n", "\r", CAN, " "];
+const PIECES = ["!", "!", "\n", "\n", "\r\n", "\r", CAN, " "];
 
 testProperty(
   "readLines() reads the same lines, however they are cut",
   1000,
   async (random) => {
-    const chunks: Chunk[] = [[0, "1"]];
+    const chunks: Chunk[] = [[0, "!"]];
     for (let piece = 0; piece < 8; piece++) {
       const text = random.below(16)
         ? random.pick(PIECES)
-        : "x".repeat(MAX_LINE_BYTES - 2 + random.below(5));
-      const pause = random.pick([undefined, 0, 800, 901]);
+        : random.pick(["x", " "]).repeat(MAX_LINE_BYTES - 2 + random.below(5));
+      const pause = random.pick([undefined, 0, 900, 901]);
       if (pause === undefined) chunks.at(-1)![1] += text;
       else chunks.push([pause, text]);
     }
@@ -152,8 +152,8 @@ Deno.test("readLines() reads 1 MB a second at most, and drops an endless line on
 });
 
 Deno.test("readLines() rests while many lines are processed, and after the read", async () => {
-  const result = await read("x\n".repeat(100), () => 2);
-  assertEquals(result, { lines: 100, drops: 0, restedMs: 100 * 5 + 5 });
+  const result = await read("x\n".repeat(10), () => 1);
+  assertEquals(result, { lines: 10, drops: 0, restedMs: 5 * 5 + 5 });
 });
 
 Deno.test("readLines() rests once after a line that takes long", async () => {
