@@ -74,11 +74,11 @@ test("each loop of the README ends if the service cannot start", async (machine)
     printf '#!/bin/sh\\nexec deno task start "$@"' >datasensor
     chmod 755 datasensor`);
   assertEquals(LOOPS.length, 3);
-  const runs = LOOPS.flatMap((loop) =>
-    ["sh", "bash"].map(async (shell) => {
-      await using service = machine.start(shell, "-c", loop);
-      assertEquals((await service.waitForEnd()).code, 1, service.stderr);
-    })
+  await using loops = new AsyncDisposableStack();
+  const started = LOOPS.flatMap((loop) =>
+    ["sh", "bash"].map((shell) => loops.use(machine.start(shell, "-c", loop)))
   );
-  await Promise.all(runs);
+  for (const loop of started) {
+    assertEquals((await loop.waitForEnd()).code, 1, loop.stderr);
+  }
 });
