@@ -41,7 +41,6 @@ const UNTYPED: Record<string, string> = {
   "git pull": "needs the server of the repository",
   "sudo nano /etc/default/datasensor":
     "needs a person; sessions write the file",
-  "sudo nano /usr/local/bin/sensors.sh": "needs a person, too",
   "IPAddressDeny=any": "needs BPF; last seen on emulated ARM boards",
   "IPAddressAllow=localhost 192.0.2.0/24": "needs BPF, too",
   "sudo apt install curl mosquitto-clients": "needs the network",
