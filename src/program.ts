@@ -1,17 +1,23 @@
-import { type Config, DEFAULT_MAX_AGE_SECONDS, PLACEHOLDER } from "./config.ts";
+import type { Config } from "./config.ts";
 import { CLOCK } from "./clock.ts";
 import { withAccessLog } from "./http/access_log.ts";
 import { withContext } from "./http/handler.ts";
 import { createErrorHandler, withErrors } from "./http/errors.ts";
-import { createResource } from "./http/resource.ts";
-import { createResponsesTo } from "./http/responses.ts";
+import { withHead } from "./http/head.ts";
+import {
+  createHandler,
+  createSensorResources,
+  createTextResource,
+  type Resources,
+} from "./http/resources.ts";
+import { Responses } from "./http/responses.ts";
 import { createLogger, type Logger, withPriority } from "./log/logger.ts";
 import { parseCommand, VERSION } from "./process/command_line.ts";
 import { stopSignal, uncaughtErrorSignal } from "./process/signals.ts";
 import { followInput, warnOfIgnoredInput } from "./sensor/input.ts";
 import { LastReadings } from "./sensor/last_readings.ts";
 import { createJsonParser, parseText } from "./sensor/line_parser.ts";
-import type { Sensor } from "./sensor/reading.ts";
+import { Watch } from "./sensor/watch.ts";
 import { ListenError } from "./server/listener.ts";
 import { MemoryError } from "./server/memory.ts";
 import { Server } from "./server/server.ts";
@@ -81,20 +87,21 @@ async function serve(config: Config, process: Process): Promise<void> {
   const uncaught = process.uncaughtErrorSignal();
   const stop = AbortSignal.any([process.stopSignal(), uncaught]);
 
-  const sensor = createSensor(config, process, logger, stop);
-  const responsesTo = createResponsesTo(config.cors);
-  const onError = createErrorHandler(responsesTo, logger);
-  const resource = createResource(sensor, responsesTo);
+  const responses = new Responses(config.cors, clock);
+  const resources = createResources(config, responses, process, logger, stop);
+  const onError = createErrorHandler(responses, logger);
+  const resource = createHandler(resources, responses);
   // What a request passes, outermost first. What fails outside of withErrors() is answered
   // by Deno.serve, also with onError, but not logged as a request
   const handler = withContext(
-    withAccessLog(withErrors(resource, onError), logger, clock),
+    withAccessLog(withHead(withErrors(resource, onError)), logger, clock),
   );
 
   const application = { handler, onError };
-  const { journal } = config;
+  const { journal, source } = config;
   const settings = {
     ...config,
+    hasPage: source.kind === "input",
     retriesStart: journal, // restarts would log hundreds of megabytes a day instead
     mentionsCtrlC: !journal,
   };
@@ -107,30 +114,32 @@ async function serve(config: Config, process: Process): Promise<void> {
   }
 }
 
-/** Creates what a request reads: a fixed text, or the last lines of standard input. */
-function createSensor(
-  config: Config,
+/** Creates what can be read: a fixed text, or what sensors print to standard input. */
+function createResources(
+  { source, journal }: Config,
+  responses: Responses,
   { stdin, clock }: Process,
   logger: Logger,
   stop: AbortSignal,
-): Sensor {
-  if (!config.stdin) {
+): Resources {
+  if (source.kind === "text") {
     warnOfIgnoredInput(stdin, logger);
-    const reading = { json: JSON.stringify(config.message ?? PLACEHOLDER) };
-    return () => reading;
+    return createTextResource(source.text, responses);
   }
-  const { json, keys, maxAgeSeconds = DEFAULT_MAX_AGE_SECONDS } = config;
-  const parse = json ? createJsonParser(keys) : parseText;
-  const hint = config.journal
+  const { line, maxAgeSeconds } = source;
+  const keys = line.kind === "json" ? line.keys : undefined;
+  const parse = line.kind === "json" ? createJsonParser(keys) : parseText;
+  const hint = journal
     ? "its messages in the journal may say why"
     // Most programs print some KB at once, unless they print to a terminal
     : "in a pipe, it may buffer its output";
-  const readings = new LastReadings(maxAgeSeconds, hint, logger, clock);
+  const readings = new LastReadings(maxAgeSeconds, hint, clock);
+  const watch = new Watch(readings, maxAgeSeconds, logger, clock);
   // Nobody awaits these: they go on as long as the service runs. What they throw is
   // uncaught, and ends the service
   followInput({ input: stdin, parse, readings, logger, stop, clock });
-  readings.watch(stop);
-  return () => readings.read();
+  watch.run(stop);
+  return createSensorResources(readings, keys !== undefined, responses);
 }
 
 /** Returns what to print of an error that has ended the service. */

@@ -1,18 +1,18 @@
 import type { Logger } from "../log/logger.ts";
 import type { ErrorHandler, Handler } from "./handler.ts";
-import type { ResponsesTo } from "./responses.ts";
+import type { Responses } from "./responses.ts";
 
 const FAILED = "The service has failed: its log says why";
 
 /** Creates a handler that answers errors with 500, and shows them only in the log. */
 export function createErrorHandler(
-  responsesTo: ResponsesTo,
+  responses: Responses,
   logger: Logger,
 ): ErrorHandler {
-  return (error, request) => {
+  return (error) => {
     logger.error(`The handler failed: ${error}`);
     if (error instanceof Error) logger.debug(error.stack);
-    return responsesTo(request?.method ?? "GET").problem(500, FAILED);
+    return responses.problem(500, FAILED);
   };
 }
 
@@ -22,7 +22,7 @@ export function withErrors(handler: Handler, onError: ErrorHandler): Handler {
     try {
       return handler(request, context);
     } catch (error) {
-      return onError(error, request);
+      return onError(error);
     }
   };
 }

@@ -11,8 +11,8 @@ export interface RequestContext {
   readonly target: string | undefined;
 }
 
-/** Answers an error. The request is unknown if no handler has received it. */
-export type ErrorHandler = (error: unknown, request?: Request) => Response;
+/** Answers an error. */
+export type ErrorHandler = (error: unknown) => Response;
 
 /** What Deno.serve calls: for each request, and for an error outside the handlers. */
 export interface Application {

@@ -1,87 +1,88 @@
 import { PROGRAM_VERSION } from "../config.ts";
-import type { Measurement } from "../sensor/reading.ts";
-import { memoizeLast } from "./memoize_last.ts";
+import { type Look, THE_SENSOR } from "../sensor/reading.ts";
 
 /** The media type of Prometheus's text format. */
-export const PROMETHEUS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-const MAX_ACCEPT_CHARACTERS = 1000; // the rest of a longer field does not count
-
-// Each matches a media range
-const OPENMETRICS = /^\s*application\/openmetrics-text\s*(;|$)/i;
-const VERSIONED_TEXT = /^\s*text\/plain\s*;(.*;)?\s*version\s*=/i;
-
+const NUMBER = "datasensor_reading";
+const TIMESTAMP = "datasensor_reading_timestamp_seconds";
+const UP = "datasensor_up";
 const MAX_DEPTH = 10; // of objects and arrays in each other
 // Of all samples: ordinary lines of 64 KiB take less, hostile ones would take megabytes
 const MAX_CHARACTERS = 512 * 1024;
 
 /**
- * A decimal number, such as `21.5`, `-3` or `1e3`, between spaces. No two parts can match the
- * same digits: trying all divisions of a line of digits would take seconds.
+ * A decimal number, such as `21.5`, `-3` or `1e3`, between spaces. It can match a digit in one
+ * way only: with `\d+\.?\d*`, a line of digits that ends with a letter would take seconds.
  */
 const DECIMAL = /^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?\s*$/i;
 
 /**
- * Whether a request asks for Prometheus's text format, in any version, or OpenMetrics. Only
- * scrapers do, and all of them read it: weights do not count (RFC 9110, section 12.5.1).
+ * Formats what is known of the sensors in Prometheus's text format: the numbers in their
+ * readings, when these arrived and, with `--key`, which sensors are silent; and the version of
+ * the program. The key of a number in an object or an array is its path, such as `kitchen.t`
+ * or `0`. If several numbers of a sensor have the same key, the last counts, as in
+ * `JSON.parse()`. Without room for all sensors, those that have been silent longest are left
+ * out first.
  */
-export function isScrape({ headers }: Request): boolean {
-  return namesTextFormat(headers.get("accept") ?? "");
-}
-
-const namesTextFormat = memoizeLast((accept: string) =>
-  accept.slice(0, MAX_ACCEPT_CHARACTERS).split(",").some((range) =>
-    OPENMETRICS.test(range) || VERSIONED_TEXT.test(range)
-  )
-);
-
-/**
- * Formats a reading in Prometheus's text format: its numbers and when it arrived (with
- * `--key`, of each sensor), and the version of the program. The key of a number in an object
- * or an array is its path, such as `kitchen.t` or `0`. If several numbers of a sensor have
- * the same key, the last counts, as in `JSON.parse()`.
- */
-export function formatMetrics(measurement: Measurement): string {
+export function formatMetrics(look: Look): string {
   let numbers = "";
   let times = "";
-  // Without --key, there is one sensor, which needs no label
-  const sensors = measurement.sensors ??
-    new Map<undefined, Measurement>([[undefined, measurement]]);
-  for (const [sensor, { json, time }] of sensors) {
-    const label = formatLabel("sensor", sensor);
-    const metric = "datasensor_reading_timestamp_seconds";
-    const timestamp = formatSample(metric, label, time / 1000);
-    const used = numbers.length + times.length + timestamp.length;
-    const { text, isAll } = formatNumbers(json, label, MAX_CHARACTERS - used);
+  let ups = "";
+  let room = MAX_CHARACTERS;
+  for (const { name, time, json } of listSensors(look)) {
+    const isOnly = name === THE_SENSOR;
+    const label = isOnly ? "" : formatLabel("sensor", name);
+    const timestamp = formatSample(TIMESTAMP, label, time / 1000);
+    const isCurrent = json === undefined ? 0 : 1;
+    const up = isOnly ? "" : formatSample(UP, label, isCurrent);
+    const ownLength = timestamp.length + up.length;
+    const { text, isAll } = formatNumbers(json, label, room - ownLength);
     // One of several sensors is left out whole: without some of its numbers, it would seem
     // to have failed in part. Of an only sensor, the first numbers are better than none
-    if (sensor !== undefined && !isAll) continue;
+    if (!isAll && !isOnly) continue;
     numbers += text;
     times += timestamp;
+    ups += up;
+    room -= text.length + ownLength;
   }
-  return `# HELP datasensor_reading A number in the last reading.
-# TYPE datasensor_reading gauge
-${numbers}\
-# HELP datasensor_reading_timestamp_seconds When the last reading arrived, in s since 1970.
-# TYPE datasensor_reading_timestamp_seconds gauge
-${times}\
-# HELP datasensor_build_info The version of the program.
-# TYPE datasensor_build_info gauge
-datasensor_build_info{version="${PROGRAM_VERSION}"} 1
-`;
+  return formatFamily(NUMBER, "A number in the last reading.", numbers) +
+    formatFamily(
+      TIMESTAMP,
+      "When the last reading arrived, in s since 1970.",
+      times,
+    ) +
+    (ups && formatFamily(UP, "Whether the last reading is current.", ups)) +
+    formatFamily(
+      "datasensor_build_info",
+      "The version of the program.",
+      `datasensor_build_info{version="${PROGRAM_VERSION}"} 1\n`,
+    );
 }
 
-/** Formats the numbers of a reading, the first ones if there is no room for all. */
+/** Yields the current sensors, and then the silent ones, which have no JSON text. */
+function* listSensors({ current, silent }: Look) {
+  for (const [name, { json, time }] of current) yield { name, time, json };
+  for (const [name, time] of silent) yield { name, time };
+}
+
+/** Formats samples of a metric, which is a gauge, below its description. */
+function formatFamily(metric: string, help: string, samples: string): string {
+  return `# HELP ${metric} ${help}\n# TYPE ${metric} gauge\n${samples}`;
+}
+
+/** Formats the numbers of a reading, if any, the first ones if there is no room for all. */
 function formatNumbers(
-  json: string,
+  json: string | undefined,
   sensorLabel: string,
   room: number,
 ): { text: string; isAll: boolean } {
   const samples = new Map<string | undefined, string>(); // by key
-  for (const [key, number] of listNumbers(parseReading(json))) {
-    const labels = [sensorLabel, formatLabel("key", key)].filter(Boolean)
-      .join(",");
-    const sample = formatSample("datasensor_reading", labels, number);
+  const value = json === undefined ? null : parseReading(json);
+  for (const [key, number] of listNumbers(value)) {
+    const keyLabel = key === undefined ? "" : formatLabel("key", key);
+    const labels = [sensorLabel, keyLabel].filter(Boolean).join(",");
+    const sample = formatSample(NUMBER, labels, number);
     room -= sample.length;
     if (room < 0) break;
     samples.set(key, sample);
@@ -94,9 +95,7 @@ function formatSample(metric: string, labels: string, value: number): string {
   return `${metric}${labels && `{${labels}}`} ${value}\n`;
 }
 
-/** Formats a label, if it has a value. */
-function formatLabel(name: string, value: string | undefined): string {
-  if (value === undefined) return "";
+function formatLabel(name: string, value: string): string {
   const escaped = value.replace(/[\\"]/g, "\\$&").replaceAll("\n", "\\n");
   return `${name}="${escaped}"`;
 }

@@ -1,10 +1,10 @@
 import { STATUS_TEXT } from "@std/http/status";
-import type { Measurement, Reading } from "../sensor/reading.ts";
-import { memoizeLast } from "./memoize_last.ts";
-import { formatMetrics, PROMETHEUS_TYPE } from "./prometheus.ts";
+import type { Clock } from "../clock.ts";
+import page from "../readers/page.html" with { type: "text" };
+import type { Look, Reading } from "../sensor/reading.ts";
+import { formatMetrics, METRICS_TYPE } from "./prometheus.ts";
 
 const METHODS = "GET, HEAD, OPTIONS";
-const DATE_LAG_MS = 1000; // how far Deno's Date may be behind the clock
 
 type Fields = Record<string, string>;
 
@@ -21,72 +21,87 @@ const PREFLIGHT: Fields = {
   "access-control-allow-methods": METHODS,
   "access-control-allow-headers": "*",
 };
+const PAGE: Fields = {
+  "content-type": "text/html; charset=utf-8",
+  // Its own script and style, and requests to the service
+  "content-security-policy":
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+};
 
-/** Returns what creates the responses to a method. */
-export type ResponsesTo = (
-  method: string,
-) => ReturnType<typeof createResponses>;
+/** Creates responses. */
+export class Responses {
+  readonly #common: Fields;
 
-/**
- * Creates responses with bodies, and those to HEAD without. With `cors`, pages of other
- * origins may read them.
- */
-export function createResponsesTo(cors: boolean): ResponsesTo {
-  const toHead = createResponses(true, cors);
-  const toOthers = createResponses(false, cors);
-  return (method) => method === "HEAD" ? toHead : toOthers;
-}
+  /** @param cors Whether pages of other origins may read them. */
+  constructor(private readonly cors: boolean, private readonly clock: Clock) {
+    this.#common = cors ? { ...COMMON, ...CORS } : COMMON;
+  }
 
-function createResponses(isHead: boolean, cors: boolean) {
-  const common = cors ? { ...COMMON, ...CORS } : COMMON;
+  /** Returns the response with a reading. */
+  readonly reading = this.#memoize((reading: Reading) => {
+    const fields: Fields = { "content-type": "application/json" };
+    if ("time" in reading) {
+      // It must not be later than Date (RFC 9110, section 8.8.2.1)
+      const time = Math.min(reading.time, this.clock.wallTime());
+      fields["last-modified"] = new Date(time).toUTCString();
+    }
+    return this.#create(reading.json, 200, fields);
+  });
 
-  const create = (text: string, status: number, fields: Fields) => {
+  /** Returns the response with what is known of the sensors, in Prometheus's text format. */
+  readonly metrics = this.#memoize((look: Look) =>
+    this.#create(formatMetrics(look), 200, { "content-type": METRICS_TYPE })
+  );
+
+  /** Returns the response with the page with graphs. */
+  page(): Response {
+    return this.#create(page, 200, PAGE);
+  }
+
+  /** Returns the response to OPTIONS, including CORS preflights. */
+  options(): Response {
+    const preflight = this.cors ? PREFLIGHT : {};
+    const headers = this.#createHeaders({ allow: METHODS, ...preflight });
+    return new Response(null, { status: 204, headers });
+  }
+
+  /** Returns an error response with problem details (RFC 9457, section 3). */
+  problem(status: 400 | 404 | 405 | 500 | 503, detail: string): Response {
+    const title = STATUS_TEXT[status];
+    const body = { type: "about:blank", title, status, detail };
+    const fields: Fields = { "content-type": "application/problem+json" };
+    if (status === 405) fields.allow = METHODS; // RFC 9110, section 15.5.6
+    return this.#create(JSON.stringify(body), status, fields);
+  }
+
+  #create(text: string, status: number, fields: Fields): Response {
     const body = new TextEncoder().encode(text);
-    const headers = new Headers({ ...common, ...fields });
-    if (!isHead) return new Response(body, { status, headers });
-    headers.set("content-length", `${body.length}`);
-    return new Response(null, { status, headers }); // over HTTP/2, Deno would send the body
-  };
-  const createOk = (reading: Reading, type: string, text: string) =>
-    create(text, 200, { "content-type": type, ...fieldsOf(reading) });
-  // Most responses repeat the previous one. Clones share its bytes; a new response would
-  // encode the text again
-  const json = memoizeLast((reading: Reading) =>
-    createOk(reading, "application/json", reading.json)
-  );
-  const metrics = memoizeLast((reading: Measurement) =>
-    createOk(reading, PROMETHEUS_TYPE, formatMetrics(reading))
-  );
+    const length = `${body.length}`; // for HEAD, too
+    const headers = this.#createHeaders({
+      ...fields,
+      "content-length": length,
+    });
+    return new Response(body, { status, headers });
+  }
 
-  return {
-    /** Returns the response with a reading, as JSON. */
-    reading: (reading: Reading) => json(reading).clone(),
+  #createHeaders(fields: Fields): Headers {
+    // Deno's own Date would lag by up to a second
+    const date = new Date(this.clock.wallTime()).toUTCString();
+    return new Headers({ ...this.#common, date, ...fields });
+  }
 
-    /** Returns the response with a reading of a sensor, in Prometheus's text format. */
-    metrics: (reading: Measurement) => metrics(reading).clone(),
-
-    /** Returns the response to OPTIONS, including CORS preflights. */
-    options() {
-      const preflight = cors ? PREFLIGHT : {};
-      const headers = { ...common, allow: METHODS, ...preflight };
-      return new Response(null, { status: 204, headers });
-    },
-
-    /** Returns an error response with problem details (RFC 9457, section 3). */
-    problem(status: 400 | 404 | 405 | 500 | 503, detail: string) {
-      const title = STATUS_TEXT[status];
-      const body = { type: "about:blank", title, status, detail };
-      const fields: Fields = { "content-type": "application/problem+json" };
-      if (status === 405) fields.allow = METHODS; // RFC 9110, section 15.5.6
-      return create(JSON.stringify(body), status, fields);
-    },
-  };
-}
-
-/** Returns the fields that a reading of a sensor has, but not a fixed text. */
-function fieldsOf(reading: Reading): Fields {
-  if (!("time" in reading)) return {};
-  // It must not be later than Date (RFC 9110, section 8.8.2.1)
-  const modified = new Date(reading.time - DATE_LAG_MS);
-  return { "last-modified": modified.toUTCString(), vary: "Accept" };
+  /**
+   * Memoizes the last response for a second, in which Date is the same. Most responses repeat
+   * the previous one: clones share its bytes.
+   */
+  #memoize<T>(respond: (input: T) => Response): (input: T) => Response {
+    let last: { input: T; second: number; response: Response } | undefined;
+    return (input) => {
+      const second = Math.floor(this.clock.wallTime() / 1000);
+      if (last?.input !== input || last.second !== second) {
+        last = { input, second, response: respond(input) };
+      }
+      return last.response.clone();
+    };
+  }
 }

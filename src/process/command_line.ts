@@ -2,9 +2,11 @@ import {
   type Config,
   DEFAULT_MAX_AGE_SECONDS,
   DEFAULTS,
+  type InputSource,
   PLACEHOLDER,
   PROGRAM_VERSION,
   RESOURCE_PATH,
+  type TextSource,
 } from "../config.ts";
 
 /** What the command line asks for. The text of invalid usage says what is wrong. */
@@ -16,6 +18,15 @@ export type Command =
 /** The text of `--version`. It names Deno, too, since an executable contains it. */
 export const VERSION =
   `datasensor ${PROGRAM_VERSION} (Deno ${Deno.version.deno}, ${Deno.build.arch})`;
+
+/** What flags set. */
+interface Given extends Omit<Config, "source"> {
+  readonly message?: string;
+  readonly stdin?: true;
+  readonly json?: true;
+  readonly keys?: readonly string[];
+  readonly maxAgeSeconds?: number;
+}
 
 /** A flag, from which its help and its parser follow. */
 export interface Flag {
@@ -34,7 +45,7 @@ export interface Flag {
    * Returns what it sets, a text to print instead of serving, or undefined if its value is
    * invalid. An empty value is only passed to a flag that takes none.
    */
-  parse(value: string, name: string): Partial<Config> | string | undefined;
+  parse(value: string, name: string): Partial<Given> | string | undefined;
 }
 
 /** The addresses on which the program is permitted to listen. */
@@ -72,15 +83,14 @@ export const FLAGS: readonly Flag[] = [
     names: ["--stdin"],
     help: [
       "serve the last line of standard input as a JSON string,",
-      "and to Prometheus if it is a number",
+      "metrics of Prometheus at /metrics, and a page at /",
     ],
     parse: () => ({ stdin: true }),
   },
   {
     names: ["--json"],
     help: [
-      "with --stdin: each line is JSON, served unchanged, and",
-      "its numbers to Prometheus",
+      "with --stdin: each line is JSON, and served unchanged",
     ],
     parse: () => ({ json: true }),
   },
@@ -92,7 +102,8 @@ export const FLAGS: readonly Flag[] = [
     },
     help: [
       "with --json: serve an object with the last line of each",
-      "sensor, named by the values of these keys",
+      "sensor, named by the values of these keys, and each at",
+      "/datasensor/NAME",
     ],
     parse: (value) => {
       const keys = value.split(",");
@@ -189,7 +200,7 @@ export function parseCommand(args: readonly string[]): Command {
     text: `${message}\nRun with --help for the list of flags`,
     journal,
   });
-  let config = DEFAULTS;
+  let settings: Given = DEFAULTS;
   for (const { arg, name, flag, value } of given) {
     const quoted = JSON.stringify(arg);
     if (!arg.startsWith("-")) return invalid(`Unexpected argument ${quoted}`);
@@ -212,21 +223,29 @@ export function parseCommand(args: readonly string[]): Command {
         ? invalid(`${name} ${problem}`)
         : { kind: "print", text: parsed };
     }
-    config = { ...config, ...parsed };
+    settings = { ...settings, ...parsed };
   }
-  const conflict = findConflict(config);
-  return conflict ? invalid(conflict) : { kind: "serve", config };
+  const source = chooseSource(settings);
+  if (typeof source === "string") return invalid(source);
+  const { hostname, port, cors, debug } = settings;
+  const config = { hostname, port, source, cors, journal, debug };
+  return { kind: "serve", config };
 }
 
-/** Returns what is wrong with settings that exclude or require each other. */
-function findConflict(config: Config): string | undefined {
-  const { stdin, message, json, keys, maxAgeSeconds } = config;
-  if (stdin && message !== undefined) {
-    return "--message cannot be used with --stdin";
-  }
+/** Returns what to serve, or what is wrong with flags that exclude or require each other. */
+function chooseSource(
+  { message, stdin, json, keys, maxAgeSeconds }: Given,
+): TextSource | InputSource | string {
   if (!stdin && json) return "--json requires --stdin";
   if (!json && keys) return "--key requires --json";
-  if (!stdin && maxAgeSeconds !== undefined) {
-    return "--max-age requires --stdin";
+  if (!stdin) {
+    if (maxAgeSeconds !== undefined) return "--max-age requires --stdin";
+    return { kind: "text", text: message ?? PLACEHOLDER };
   }
+  if (message !== undefined) return "--message cannot be used with --stdin";
+  return {
+    kind: "input",
+    line: json ? { kind: "json", keys } : { kind: "text" },
+    maxAgeSeconds: maxAgeSeconds ?? DEFAULT_MAX_AGE_SECONDS,
+  };
 }

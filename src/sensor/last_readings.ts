@@ -1,26 +1,40 @@
 import type { Clock } from "../clock.ts";
-import { excerpt } from "../log/excerpt.ts";
-import { limitWarnings, type Logger, type Warn } from "../log/logger.ts";
-import type { Sensor } from "./reading.ts";
-import { SensorLines, THE_SENSOR } from "./sensor_lines.ts";
+import { type Look, type Measurement, THE_SENSOR } from "./reading.ts";
 
-const WATCH_MS = 1000; // how late it may be logged that a reading is too old
+const MAX_CHARACTERS = 64 * 1024; // of all lines and names, unless the latest is longer
 const CLOCK_TOLERANCE_MS = 10; // more than it takes to read both clocks
-const TOO_MANY =
-  "No longer serving the sensors that have been silent longest, since all lines together exceed 64 KiB";
 
-/** The last reading, or with `--key` that of each sensor, until it is too old. */
+/** A sensor, and when it has sent readings, by the monotonic clock, in ms. */
+interface Sensor {
+  /** Its last reading, as JSON; empty once it is too old. */
+  readonly json: string;
+  /** When that arrived. */
+  readonly arrival: number;
+  /** When the first one arrived since the last break of more than the maximum age. */
+  readonly start: number;
+  /** The longest time without such a break, up to the last break. */
+  readonly longestMs: number;
+}
+
+/**
+ * The last reading of each sensor, until it is too old. A sensor that falls silent is known,
+ * without its reading, for as long as it had sent readings without a break: one that was
+ * heard once is not missed.
+ */
 export class LastReadings {
-  readonly #lines = new SensorLines();
-  readonly #warn: Warn;
-  readonly #start: number; // by the monotonic clock
-  #lastArrival: number | undefined; // by the monotonic clock
-  #clockOffset = 0; // the system clock minus the monotonic clock
+  // By name, those that have been silent longest first
+  readonly #current = new Map<string, Sensor>();
+  readonly #silent = new Map<string, Sensor>(); // apart, so that no request walks over them
+  #characters = 0;
+  #forgetAt = Infinity; // when to look for a sensor that has been silent for too long
+  #lastArrival: number | undefined;
   #hasInvalidLines = false;
   #end: "ended" | "failed" | undefined; // of the input
-  #silentCount = 0; // how often a sensor was no longer served, until it is logged
-  #silentName = ""; // one of these sensors
-  #isProblemLogged = false;
+
+  #clockOffset = 0; // the system clock minus the monotonic clock
+  #look: Look | undefined; // until something changes
+  #silentTimes: Look["silent"] | undefined; // until something of these changes
+  #crowdedOut: Look["crowdedOut"] = { count: 0, name: "" };
 
   /**
    * @param maxAgeSeconds How old a reading may be; Infinity for no limit.
@@ -29,19 +43,21 @@ export class LastReadings {
   constructor(
     private readonly maxAgeSeconds: number,
     private readonly hint: string,
-    private readonly logger: Logger,
     private readonly clock: Clock,
-  ) {
-    this.#warn = limitWarnings(logger, clock);
-    this.#start = clock.now();
-  }
+  ) {}
 
-  /** Replaces the reading, or that of the sensor with a name. */
+  /**
+   * Replaces the reading of a sensor. Forgets the sensors that have been silent longest if
+   * all have too many characters.
+   */
   set(json: string, name = THE_SENSOR): void {
-    this.#lastArrival = this.clock.now();
-    const [removed] = this.#lines.set(name, json, this.#lastArrival);
-    if (removed === undefined) return;
-    this.#warn(TOO_MANY, () => `, such as ${excerpt(removed)}`);
+    const arrival = this.#lastArrival = this.clock.now();
+    this.#expire(arrival);
+    const previous = this.#current.get(name);
+    const longestMs = (previous ?? this.#silent.get(name))?.longestMs ?? 0;
+    const start = previous?.start ?? arrival;
+    this.#add(this.#current, name, { json, arrival, start, longestMs });
+    this.#makeRoom();
   }
 
   /** Notes that the sensor has sent an invalid line. */
@@ -54,42 +70,24 @@ export class LastReadings {
     this.#end = how;
   }
 
-  /** Returns what is not too old, or why there is nothing. */
-  read(): ReturnType<Sensor> {
+  /** Returns what is known: the same object until that changes, or the clock is set. */
+  look(): Look {
     const now = this.clock.now();
-    const oldest = now - this.maxAgeSeconds * 1000;
-    const silent = this.#lines.removeBefore(oldest)
-      .filter((name) => name !== THE_SENSOR); // of which #logProblem() tells
-    this.#silentCount += silent.length;
-    this.#silentName = silent[0] ?? this.#silentName;
-    const measurement = this.#lines.toMeasurement(this.#measureOffset(now));
-    return measurement ?? { unavailable: this.#explain(now) };
-  }
-
-  /** Logs once a second what has changed, whether or not a client asks. */
-  async watch(stop: AbortSignal): Promise<void> {
-    while (!stop.aborted) {
-      await this.clock.delay(WATCH_MS);
-      const reading = this.read();
-      this.#logSilence();
-      if ("json" in reading) this.#logEndOfProblem();
-      else this.#logProblem(reading.unavailable);
-    }
-  }
-
-  /** Returns the clock offset: the same one until the system clock is set. */
-  #measureOffset(now: number): number {
+    this.#expire(now);
     const offset = this.clock.wallTime() - now;
-    const step = Math.abs(offset - this.#clockOffset);
-    if (step >= CLOCK_TOLERANCE_MS) this.#clockOffset = offset;
-    return this.#clockOffset;
+    if (Math.abs(offset - this.#clockOffset) >= CLOCK_TOLERANCE_MS) {
+      this.#clockOffset = offset;
+      this.#look = this.#silentTimes = undefined;
+    }
+    return this.#look ??= this.#createLook();
   }
 
-  /** Returns why there is no reading. */
-  #explain(now: number): string {
+  /** Returns why a silent sensor, or all of them, have no reading, as a sentence for clients. */
+  explain(name = THE_SENSOR): string {
     const end = this.#end ? `, and the input has ${this.#end}` : "";
-    if (this.#lastArrival !== undefined) {
-      const seconds = Math.ceil((now - this.#lastArrival) / 100) / 10;
+    const arrival = this.#silent.get(name)?.arrival ?? this.#lastArrival;
+    if (arrival !== undefined) {
+      const seconds = Math.ceil((this.clock.now() - arrival) / 100) / 10;
       return `The last reading is ${seconds} s old: the limit is ${this.maxAgeSeconds} s (--max-age)${end}`;
     }
     if (end) {
@@ -101,31 +99,87 @@ export class LastReadings {
       : `The sensor has sent no reading so far; ${this.hint}`;
   }
 
-  /** Logs sensors that are no longer served: once a minute, all since the last time. */
-  #logSilence(): void {
-    if (this.#silentCount === 0) return;
-    const isLogged = this.#warn(
-      `No longer serving sensors that are silent for ${this.maxAgeSeconds} s (--max-age)`,
-      () =>
-        `, such as ${excerpt(this.#silentName)} (count: ${this.#silentCount})`,
+  /** Makes sensors silent whose readings are too old, and forgets silent ones in time. */
+  #expire(now: number): void {
+    const maxAgeMs = this.maxAgeSeconds * 1000;
+    for (const [name, sensor] of this.#current) {
+      const { arrival, start } = sensor;
+      if (now - arrival <= maxAgeMs) break;
+      this.#delete(name);
+      if (name === THE_SENSOR) continue;
+      const longestMs = Math.max(sensor.longestMs, arrival - start);
+      this.#add(this.#silent, name, { ...sensor, json: "", longestMs });
+      this.#forgetAt = now;
+    }
+    if (now < this.#forgetAt) return;
+    this.#forgetAt = Infinity;
+    for (const [name, { arrival, longestMs }] of this.#silent) {
+      const end = arrival + maxAgeMs + longestMs;
+      if (now > end) this.#delete(name);
+      else this.#forgetAt = Math.min(this.#forgetAt, end);
+    }
+  }
+
+  #makeRoom(): void {
+    for (const sensors of [this.#silent, this.#current]) {
+      for (const name of sensors.keys()) {
+        const isLatest = sensors === this.#current && sensors.size === 1;
+        if (this.#characters <= MAX_CHARACTERS || isLatest) return;
+        this.#delete(name);
+        this.#crowdedOut = { count: this.#crowdedOut.count + 1, name };
+      }
+    }
+  }
+
+  /** Adds a sensor as the last one, in place of what was known of it. */
+  #add(sensors: Map<string, Sensor>, name: string, sensor: Sensor): void {
+    this.#delete(name);
+    sensors.set(name, sensor);
+    this.#characters += name.length + sensor.json.length;
+    this.#look = undefined;
+    if (sensors === this.#silent) this.#silentTimes = undefined;
+  }
+
+  #delete(name: string): void {
+    const sensor = this.#current.get(name) ?? this.#silent.get(name);
+    if (!sensor) return;
+    this.#characters -= name.length + sensor.json.length;
+    this.#current.delete(name);
+    if (this.#silent.delete(name)) this.#silentTimes = undefined;
+    this.#look = undefined;
+  }
+
+  #createLook(): Look {
+    const current = new Map<string, Measurement>();
+    for (const [name, { json, arrival }] of [...this.#current].reverse()) {
+      current.set(name, { json, time: this.#toTime(arrival) });
+    }
+    const silent = this.#silentTimes ??= new Map(
+      [...this.#silent].reverse()
+        .map(([name, { arrival }]) => [name, this.#toTime(arrival)]),
     );
-    if (isLogged) this.#silentCount = 0;
+    return {
+      all: join(current),
+      current,
+      silent,
+      crowdedOut: this.#crowdedOut,
+    };
   }
 
-  /** Logs a problem once, and another one a minute later at the earliest. */
-  #logProblem(problem: string): void {
-    // At the start, the first reading may take as long as any other one
-    const silentSince = this.#lastArrival ?? this.#start;
-    const silentMs = this.clock.now() - silentSince;
-    const isLate = silentMs > this.maxAgeSeconds * 1000;
-    if (!isLate || this.#isProblemLogged) return;
-    const isLogged = this.#warn("No current reading", () => `: ${problem}`);
-    this.#isProblemLogged = isLogged;
+  /** Converts a time of the monotonic clock to the system clock. */
+  #toTime(milliseconds: number): number {
+    return Math.round(milliseconds + this.#clockOffset);
   }
+}
 
-  #logEndOfProblem(): void {
-    if (!this.#isProblemLogged) return;
-    this.logger.warn("Readings arrive again"); // for whoever reads only warnings
-    this.#isProblemLogged = false;
-  }
+/** Joins what all sensors have measured to an object, in the order of their names. */
+function join(
+  current: ReadonlyMap<string, Measurement>,
+): Measurement | undefined {
+  const [latest] = current.values();
+  if (!latest || current.has(THE_SENSOR)) return latest;
+  const members = [...current.keys()].sort().map((name) =>
+    `${JSON.stringify(name)}:${current.get(name)!.json}`
+  );
+  return { json: `{${members.join(",")}}`, time: latest.time };
 }

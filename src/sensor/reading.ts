@@ -1,18 +1,25 @@
-/** What is served: a fixed text as JSON or, with a time, what a sensor has measured. */
-export type Reading = { readonly json: string } | Measurement;
-
 /** What a sensor has measured, or all of them. */
 export interface Measurement {
   /** The JSON text to serve. */
   readonly json: string;
   /** When it arrived, or the latest of its parts, by the system clock, in ms since 1970. */
   readonly time: number;
-  /** With `--key`, what each sensor has measured, by its name, the latest first. */
-  readonly sensors?: ReadonlyMap<string, Measurement>;
 }
 
-/**
- * Returns the reading (the same object until it changes), or why there is none, as a
- * sentence for clients.
- */
-export type Sensor = () => Reading | { readonly unavailable: string };
+/** What is served: a fixed text as JSON, or what a sensor has measured. */
+export type Reading = Pick<Measurement, "json"> | Measurement;
+
+/** The name of the only sensor. With `--key`, no name is empty. */
+export const THE_SENSOR = "";
+
+/** What is known of the sensors at a time. */
+export interface Look {
+  /** All current measurements as one, if there are any. */
+  readonly all: Measurement | undefined;
+  /** The current measurement of each sensor, by its name, the latest first. */
+  readonly current: ReadonlyMap<string, Measurement>;
+  /** When each silent sensor sent its last reading, by its name, the latest first. */
+  readonly silent: ReadonlyMap<string, number>;
+  /** How many sensors have been forgotten for lack of room, and the last of them. */
+  readonly crowdedOut: { readonly count: number; readonly name: string };
+}

@@ -20,6 +20,8 @@ const LAST_RESPONSE_MS = 20; // to answer the client that took the last descript
 export interface ServerSettings extends Address {
   /** Whether the log has stack traces. */
   readonly debug: boolean;
+  /** Whether there is a page to name in the start report. */
+  readonly hasPage: boolean;
   /** Whether to say that Ctrl+C stops the service. */
   readonly mentionsCtrlC: boolean;
   /** Whether to retry at the start while another program uses the port. */
@@ -84,8 +86,8 @@ export class Server {
   }
 
   #report(addr: Deno.NetAddr): void {
-    const { debug, mentionsCtrlC } = this.settings;
-    const report = formatStartReport(addr, debug, this.system);
+    const { debug, hasPage, mentionsCtrlC } = this.settings;
+    const report = formatStartReport(addr, debug, hasPage, this.system);
     if (mentionsCtrlC) report.push("Press CTRL+C to quit");
     for (const line of report) this.logger.info(line);
     if (this.system.residentBytes() === 0) {

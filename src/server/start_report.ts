@@ -5,6 +5,7 @@ import type { System } from "./system.ts";
 export function formatStartReport(
   addr: Deno.NetAddr,
   debug: boolean,
+  hasPage: boolean,
   system: Pick<System, "networkInterfaces">,
 ): string[] {
   const { hostname, port } = addr;
@@ -17,10 +18,12 @@ export function formatStartReport(
   else if (isLoopback(hostname)) {
     lines.push(` * Only this machine can connect (${hostname})`);
   }
-  for (const host of hosts) {
-    const authority = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-    lines.push(` * Running on http://${authority}${RESOURCE_PATH}`);
-  }
+  const urls = hosts.map((host) =>
+    `http://${host.includes(":") ? `[${host}]` : host}:${port}`
+  );
+  for (const url of urls) lines.push(` * Running on ${url}${RESOURCE_PATH}`);
+  // The first address that other machines reach
+  if (hasPage) lines.push(` * Page with graphs: ${urls[1] ?? urls[0]}/`);
   return lines;
 }
 

@@ -30,8 +30,9 @@ cp "$2"/src/board/*.conf "$2"/src/board/*.sh /usr/share/datasensor
 cp "$2"/src/readers/*.conf "$2"/src/readers/*.yml /usr/share/datasensor
 ip link set lo up
 echo 127.0.0.1 localhost BOARD >/etc/hosts
-mkdir bin clone
-for file in "$2"/* "$2"/.[a-z]*; do ln -s "$file" clone; done
+mkdir -p bin clone changes/clone changes/clone.work
+mount -t overlay overlay clone \\
+  -o lowerdir="$2",upperdir=changes/clone,workdir=changes/clone.work
 for name in apt nano systemctl; do printf '#!/bin/sh\\n' >bin/$name; done
 printf '#!/bin/sh\\nexec "$@"\\n' >bin/sudo
 printf '#!/bin/sh\\ncp "\${1#*:}" "$2"\\n' >bin/scp

@@ -68,6 +68,6 @@ test("the program answers while a flood forges the names of sensors, and keeps f
   await waitFor("the name 20,000", last, (name) => name > 20_000);
   await assertSmall(program);
   const [warning, ...others] = program.messages;
-  assertMatch(warning!, /^WARN No longer serving the sensors .* such as "1"$/);
+  assertMatch(warning!, /^WARN Forgetting the sensors .* such as "\d+"$/);
   assertEquals(others, []);
 });

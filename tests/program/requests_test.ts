@@ -5,6 +5,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { readme } from "../helpers/guide.ts";
 import { exchange } from "../helpers/network.ts";
 import { preload, Program } from "../helpers/program.ts";
+import { DEADLINE_MS } from "../helpers/wait.ts";
 
 /** The rows of the table: each request, and its response. */
 const TABLE = new Map(
@@ -14,17 +15,19 @@ const TABLE = new Map(
 );
 
 const READ = "GET, HEAD `/datasensor`, any query";
-const SCRAPE = "the same with `Accept: text/plain;version=0.0.4`";
-const NO_READING = "the same without a current reading";
-const OPTIONS = "OPTIONS `/datasensor`";
-const OTHER_METHOD = "other methods on `/datasensor`";
+const ONE_SENSOR = "with `--key`: GET, HEAD `/datasensor/NAME`";
+const METRICS = "with `--stdin`: GET, HEAD `/metrics`";
+const PAGE = "with `--stdin`: GET, HEAD `/`";
+const NO_READING = "these three without a current reading";
+const OPTIONS = "OPTIONS of these";
+const OTHER_METHOD = "other methods of these";
 const OTHER_PATH = "other paths, even `/datasensor/`";
 const INVALID_HOST = "an invalid Host header";
 const INTERNAL_ERROR = "an internal error";
 
 /** Returns what the table says of a row's response. */
 function described(row: string) {
-  const said = TABLE.get(row);
+  const said = TABLE.get(row === ONE_SENSOR ? READ : row);
   assert(said, `The table has no row "${row}"`);
   const [status] = said.match(/\d{3}/)!;
   const [, allow = null] = said.match(/`Allow: (.*?)`/) ?? [];
@@ -137,20 +140,28 @@ Deno.test("the program answers HEAD with the fields of GET, and ignores what cli
   assertEquals(await read("GET", ignored), [body, ...fields]);
 });
 
-Deno.test("the program serves a reading to Prometheus, and in turn as JSON to others", async () => {
-  await using program = await Program.start(["--stdin"], { hasInput: true });
-  const request = "GET /datasensor";
-  const accept = "HTTP/1.1\r\nHost: board\r\nAccept: text/plain;version=0.0.4";
-  await send(program, NO_READING, request, accept);
-  await program.write("21.5\n");
-  await program.waitForAnswer('"21.5"');
-  const scrape = await send(program, SCRAPE, request, accept);
-  const [reading, time] = scrape.body.match(/(?<=^datasensor_.* ).*/gm)!;
-  assertEquals(reading, "21.5");
-  const modified = Date.parse(scrape.headers.get("last-modified")!) / 1000;
-  assert(Number(time) - modified >= 1 && Number(time) - modified < 2, time);
-  const json = await send(program, READ, request);
-  assertEquals([json.body, json.headers.get("vary")], ['"21.5"', "Accept"]);
+Deno.test("the program serves several sensors, one of them, metrics and the page", async () => {
+  const flags = ["--stdin", "--json", "--key", "name"];
+  await using program = await Program.start(flags, { hasInput: true });
+  for (const path of ["datasensor", "metrics"]) {
+    await send(program, NO_READING, `GET /${path}`);
+  }
+  const line = '{"name": "a//b c", "t": 21.50}';
+  await program.write(`${line}\n`);
+  const all = `{"a//b c":${line}}`;
+  await program.waitForAnswer(all);
+  assertEquals((await send(program, READ, "GET /datasensor")).body, all);
+  const one = await send(program, ONE_SENSOR, "GET /datasensor/a//b%20c");
+  assertEquals(one.body, line);
+  const time = (name: string) => Date.parse(one.headers.get(name)!);
+  const age = time("date") - time("last-modified");
+  assert(age >= 0 && age < DEADLINE_MS, `${age} ms`);
+  // A browser's, which asks for what it prefers
+  const accept = "HTTP/1.1\r\nHost: board\r\nAccept: text/html";
+  const metrics = await send(program, METRICS, "GET /metrics", accept);
+  assertMatch(metrics.body, /^datasensor_reading\{.*\} 21\.5$/m);
+  const page = await send(program, PAGE, "GET /", accept);
+  assertMatch(page.body, /^<!doctype html>/);
 });
 
 Deno.test("the program answers an error outside its handlers as the README says", async () => {
@@ -167,6 +178,13 @@ Deno.test("the program answers an error outside its handlers as the README says"
 
 Deno.test("each row of the README's table of requests has a test", () => {
   const sent = EXCHANGES.map(([row]) => row);
-  const rows = new Set([...sent, SCRAPE, NO_READING, INTERNAL_ERROR]);
+  const rows = new Set([
+    ...sent,
+    ONE_SENSOR,
+    METRICS,
+    PAGE,
+    NO_READING,
+    INTERNAL_ERROR,
+  ]);
   assertEquals(new Set(TABLE.keys()), rows);
 });

@@ -1,75 +1,10 @@
-// Prometheus's text format: who gets it, and what it says of a reading.
+// Prometheus's text format: what it says of readings.
 
 import { assert, assertEquals } from "@std/assert";
 import project from "../../../deno.json" with { type: "json" };
-import { formatMetrics, isScrape } from "../../../src/http/prometheus.ts";
-import type { Measurement } from "../../../src/sensor/reading.ts";
+import { formatMetrics } from "../../../src/http/prometheus.ts";
+import { type Look, THE_SENSOR } from "../../../src/sensor/reading.ts";
 import { MAX_LINE_BYTES } from "../../../src/sensor/line_reader.ts";
-
-/** What scrapers send. */
-const SCRAPERS: [name: string, accept: string][] = [
-  [
-    "Prometheus 3",
-    "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2",
-  ],
-  [
-    "Telegraf",
-    "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.7,text/plain;version=0.0.4;q=0.3",
-  ],
-  ["OpenMetrics, later", "text/html, application/openmetrics-text; q=0.1"],
-  [
-    "other cases, quotes and parameters",
-    'TEXT/Plain ;charset=utf-8;\tVersion="0.0.4"',
-  ],
-  ["Prometheus 3 that is told to", "text/plain;version=1.0.0;q=0.6,*/*;q=0.1"],
-  ["any version", "text/plain; version=0.0.40"],
-];
-
-/** What others send. */
-const OTHERS: [name: string, accept?: string][] = [
-  ["no Accept field"],
-  ["curl and Home Assistant", "*/*"],
-  ["axios", "application/json, text/plain, */*"],
-  [
-    "Chromium",
-    "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7",
-  ],
-];
-
-/** What only looks like a scraper's. */
-const SIMILAR: [name: string, accept: string][] = [
-  ["the version of another type", "text/plain,text/html;version=0.0.4"],
-  ["no version", "text/plain;conversion=0.0.4, text/plain;q=0.1, text/plain;"],
-  [
-    "another type",
-    "text/plain-x;version=0.0.4, x/text/plain;version=0.0.4, application/openmetrics-text-x, x-application/openmetrics-text",
-  ],
-];
-
-function createRequest(accept?: string): Request {
-  const headers = accept === undefined ? undefined : { accept };
-  return new Request("http://board", { headers });
-}
-
-for (const [name, accept] of SCRAPERS) {
-  Deno.test(`isScrape() is true for ${name}`, () => {
-    assert(isScrape(createRequest(accept)));
-  });
-}
-
-for (const [name, accept] of [...OTHERS, ...SIMILAR]) {
-  Deno.test(`isScrape() is false for ${name}`, () => {
-    assert(!isScrape(createRequest(accept)));
-  });
-}
-
-Deno.test("isScrape() ignores what follows 1,000 characters", () => {
-  const range = "text/plain;version=";
-  for (const [length, expected] of [[1000, true], [1001, false]] as const) {
-    const accept = `${range}1`.padStart(length + 1, ",");
-    assertEquals(isScrape(createRequest(accept)), expected);
-  }
-});
 
 const HEAD = `# HELP datasensor_reading A number in the last reading.
 # TYPE datasensor_reading gauge
@@ -77,13 +12,35 @@ const HEAD = `# HELP datasensor_reading A number in the last reading.
 const TIME =
   `# HELP datasensor_reading_timestamp_seconds When the last reading arrived, in s since 1970.
 # TYPE datasensor_reading_timestamp_seconds gauge
-datasensor_reading_timestamp_seconds 1763658896.5
+datasensor_reading_timestamp_seconds 1
 `;
 
 const VERSION = `# HELP datasensor_build_info The version of the program.
 # TYPE datasensor_build_info gauge
 datasensor_build_info{version="${project.version}"} 1
 `;
+
+/** Creates what is known of sensors: each sent its reading a second before the one before it. */
+function measure(
+  current: [name: string, json: string][],
+  silent: string[] = [],
+): Look {
+  const count = current.length + silent.length;
+  const timeOf = (index: number) => 1000 * (count - index);
+  return {
+    all: undefined,
+    current: new Map(
+      current.map(([name, json], i) => [name, { json, time: timeOf(i) }]),
+    ),
+    silent: new Map(
+      silent.map((name, i) => [name, timeOf(current.length + i)]),
+    ),
+    crowdedOut: { count: 0, name: "" },
+  };
+}
+
+/** Creates what is known of an only sensor. */
+const measureOne = (json: string) => measure([[THE_SENSOR, json]]);
 
 /** Readings, and their samples. */
 const READINGS: [json: string, ...samples: string[]][] = [
@@ -144,51 +101,49 @@ const READINGS: [json: string, ...samples: string[]][] = [
 for (const [json, ...samples] of READINGS) {
   Deno.test(`formatMetrics() formats ${json}`, () => {
     const lines = samples.map((sample) => `${sample}\n`).join("");
-    const text = formatMetrics({ json, time: 1_763_658_896_500 });
+    const text = formatMetrics(measureOne(json));
     assertEquals(text, HEAD + lines + TIME + VERSION);
   });
 }
 
-/** Creates readings of sensors; each arrived a second before the one before it. */
-function measure(...sensors: [name: string, json: string][]): Measurement {
-  const all = sensors.map(([name, json], index) =>
-    [name, { json, time: 1000 * (sensors.length - index) }] as const
-  );
-  const json = `{${
-    sensors.map(([name, json]) => `${JSON.stringify(name)}:${json}`)
-  }}`;
-  return { json, time: all[0]![1].time, sensors: new Map(all) };
-}
-
 /** Returns the samples in a text, without those of the program. */
 const samplesOf = (text: string) =>
-  text.match(/^datasensor_reading.*$/gm)?.map((it) => it.slice(11)) ?? [];
+  text.match(/^datasensor_(reading|up).*$/gm)?.map((it) => it.slice(11)) ?? [];
 
-Deno.test("formatMetrics() formats the numbers and the time of each sensor", () => {
-  const text = formatMetrics(measure(
+Deno.test("formatMetrics() formats the numbers of each sensor, its time, and whether it is current", () => {
+  const text = formatMetrics(measure([
     ["Nexus-TH/1/42", '{"temperature_C":21.50,"id":42,"on":true}'],
     ["7", '{"t":{"x":[3]},"time":"12:00"}'],
     ['a"b', "{}"],
     ["__proto__", '{"t":2}'],
-  ));
+  ], ["attic", "line\nfeed"]));
   assertEquals(samplesOf(text), [
     'reading{sensor="Nexus-TH/1/42",key="temperature_C"} 21.5',
     'reading{sensor="Nexus-TH/1/42",key="id"} 42',
     'reading{sensor="Nexus-TH/1/42",key="on"} 1',
     'reading{sensor="7",key="t.x.0"} 3',
     'reading{sensor="__proto__",key="t"} 2',
-    'reading_timestamp_seconds{sensor="Nexus-TH/1/42"} 4',
-    'reading_timestamp_seconds{sensor="7"} 3',
-    String.raw`reading_timestamp_seconds{sensor="a\"b"} 2`,
-    'reading_timestamp_seconds{sensor="__proto__"} 1',
+    'reading_timestamp_seconds{sensor="Nexus-TH/1/42"} 6',
+    'reading_timestamp_seconds{sensor="7"} 5',
+    String.raw`reading_timestamp_seconds{sensor="a\"b"} 4`,
+    'reading_timestamp_seconds{sensor="__proto__"} 3',
+    'reading_timestamp_seconds{sensor="attic"} 2',
+    String.raw`reading_timestamp_seconds{sensor="line\nfeed"} 1`,
+    'up{sensor="Nexus-TH/1/42"} 1',
+    'up{sensor="7"} 1',
+    String.raw`up{sensor="a\"b"} 1`,
+    'up{sensor="__proto__"} 1',
+    'up{sensor="attic"} 0',
+    String.raw`up{sensor="line\nfeed"} 0`,
   ]);
+  assert(text.includes("\n# TYPE datasensor_up gauge\n"));
 });
 
 Deno.test("formatMetrics() keeps sensors apart whose names and keys have dots", () => {
-  const text = formatMetrics(measure(
+  const text = formatMetrics(measure([
     ["a.b", '{"c":2}'],
     ["a", '{"b.c":1}'],
-  ));
+  ]));
   assertEquals(samplesOf(text).slice(0, 2), [
     'reading{sensor="a.b",key="c"} 2',
     'reading{sensor="a",key="b.c"} 1',
@@ -202,11 +157,11 @@ const fill = (characters: number) =>
   `{"k":[${Array(Math.ceil(characters / 42)).fill(1)}]}`;
 
 Deno.test("formatMetrics() shows a sensor with all its numbers and its time, or not at all", () => {
-  const text = formatMetrics(measure(
+  const text = formatMetrics(measure([
     ["fits", fill(MAX_CHARACTERS / 2)],
     ["does not fit", fill(MAX_CHARACTERS / 2)],
     ["fits, too", '{"t":21.5}'],
-  ));
+  ]));
   const samples = samplesOf(text);
   const whole = samples.filter((it) => it.startsWith('reading{sensor="fits",'));
   assertEquals(whole.length, Math.ceil(MAX_CHARACTERS / 2 / 42));
@@ -214,11 +169,26 @@ Deno.test("formatMetrics() shows a sensor with all its numbers and its time, or 
     'reading{sensor="fits, too",key="t"} 21.5',
     'reading_timestamp_seconds{sensor="fits"} 3',
     'reading_timestamp_seconds{sensor="fits, too"} 1',
+    'up{sensor="fits"} 1',
+    'up{sensor="fits, too"} 1',
   ]);
 });
 
+Deno.test("formatMetrics() leaves out silent sensors first, those that have been silent longest", () => {
+  const silent = Array.from({ length: 9000 }, (_, i) => `silent ${i}`);
+  const text = formatMetrics(measure([["a", '{"t":1}']], silent));
+  const samples = samplesOf(text);
+  const ups = samples.filter((it) => it.endsWith("} 0"));
+  assert(samples.includes('up{sensor="a"} 1') && ups.length < silent.length);
+  assertEquals(
+    ups,
+    silent.slice(0, ups.length).map((name) => `up{sensor="${name}"} 0`),
+  );
+  assert(text.length < MAX_CHARACTERS + 1000 && text.length > MAX_CHARACTERS);
+});
+
 Deno.test("formatMetrics() shows the first numbers of a single sensor, and its time", () => {
-  const text = formatMetrics({ json: fill(2 * MAX_CHARACTERS), time: 1000 });
+  const text = formatMetrics(measureOne(fill(2 * MAX_CHARACTERS)));
   const samples = samplesOf(text);
   assertEquals(samples[0], 'reading{key="k.0"} 1');
   assertEquals(samples.at(-1), "reading_timestamp_seconds 1");
@@ -240,13 +210,13 @@ Deno.test("formatMetrics() shows all of ordinary lines of 64 KiB", () => {
   const names = Array.from({ length: 900 }, (_, i) => `room ${i}`);
   const lines = names.map((name) => [name, room(name)] as [string, string]);
   assert(lines.flat().join("").length > MAX_LINE_BYTES);
-  const samples = samplesOf(formatMetrics(measure(...lines)));
-  assertEquals(samples.length, names.length * 4);
+  const samples = samplesOf(formatMetrics(measure(lines)));
+  assertEquals(samples.length, names.length * 5);
 });
 
 /** Counts the numbers in a reading. */
 function countNumbers(json: string): number {
-  return formatMetrics({ json, time: 0 }).match(/^datasensor_reading\{/gm)
+  return formatMetrics(measureOne(json)).match(/^datasensor_reading\{/gm)
     ?.length ?? 0;
 }
 
@@ -279,9 +249,9 @@ for (const [what, json] of HOSTILE) {
   Deno.test(`formatMetrics() makes a short text of 64 KiB of ${what}`, () => {
     assert(json.length <= MAX_LINE_BYTES);
     for (
-      const reading of [{ json, time: 0 }, measure(["a".repeat(200), json])]
+      const look of [measureOne(json), measure([["a".repeat(200), json]])]
     ) {
-      const { length } = formatMetrics(reading);
+      const { length } = formatMetrics(look);
       assert(length < MAX_CHARACTERS + 1000, `${length} characters`);
     }
   });

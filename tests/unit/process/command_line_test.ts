@@ -2,19 +2,31 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { HELP, parseCommand } from "../../../src/process/command_line.ts";
-import type { Config } from "../../../src/config.ts";
+import type { Config, InputSource } from "../../../src/config.ts";
 import project from "../../../deno.json" with { type: "json" };
 
 /** What the service does without a flag. */
 const DEFAULTS: Config = {
   hostname: "0.0.0.0",
   port: 5000,
-  stdin: false,
-  json: false,
+  source: { kind: "text", text: "Sensor data" },
   cors: false,
   journal: false,
   debug: true,
 };
+
+/** Returns the settings of standard input. */
+const input = (source: Partial<InputSource> = {}): Partial<Config> => ({
+  source: {
+    kind: "input",
+    line: { kind: "text" },
+    maxAgeSeconds: 300,
+    ...source,
+  },
+});
+const text = (text: string): Partial<Config> => ({
+  source: { kind: "text", text },
+});
 
 const COMMAND_LINES: [args: string[], config: Partial<Config>][] = [
   [[], {}],
@@ -22,24 +34,19 @@ const COMMAND_LINES: [args: string[], config: Partial<Config>][] = [
   [["--port", "0"], { port: 0 }],
   [["--port=65535"], { port: 65535 }],
   [["--port", "1", "--port", "2"], { port: 2 }],
-  [["--message", "--debug"], { message: "--debug" }],
-  [["--message", "--", "--no-debug"], { message: "--", debug: false }],
-  [["--message=a=b\n=°"], { message: "a=b\n=°" }],
+  [["--message", "--debug"], text("--debug")],
+  [["--message", "--", "--no-debug"], { ...text("--"), debug: false }],
+  [["--message=a=b\n=°"], text("a=b\n=°")],
   [["--no-debug", "--debug"], { debug: true }],
-  [["--stdin", "--max-age", "15"], { stdin: true, maxAgeSeconds: 15 }],
-  [["--max-age=0.5", "--stdin"], { stdin: true, maxAgeSeconds: 0.5 }],
-  [["--stdin", "--max-age=none"], { stdin: true, maxAgeSeconds: Infinity }],
-  [["--json", "--stdin"], { stdin: true, json: true }],
-  [["--stdin", "--json", "--key", "id"], {
-    stdin: true,
-    json: true,
-    keys: ["id"],
-  }],
-  [["--key=model,a b,__proto__", "--json", "--stdin"], {
-    stdin: true,
-    json: true,
-    keys: ["model", "a b", "__proto__"],
-  }],
+  [["--stdin"], input()],
+  [["--stdin", "--max-age", "15"], input({ maxAgeSeconds: 15 })],
+  [["--max-age=0.5", "--stdin"], input({ maxAgeSeconds: 0.5 })],
+  [["--stdin", "--max-age=none"], input({ maxAgeSeconds: Infinity })],
+  [["--json", "--stdin"], input({ line: { kind: "json", keys: undefined } })],
+  [
+    ["--key=model,a b,__proto__", "--json", "--stdin"],
+    input({ line: { kind: "json", keys: ["model", "a b", "__proto__"] } }),
+  ],
   [["--cors", "--journal"], { cors: true, journal: true }],
   [["--", "--port", "1"], { port: 1 }],
 ];

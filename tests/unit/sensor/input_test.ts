@@ -53,7 +53,7 @@ class TestInput {
   } = {}) {
     const logger = createTestLogger((line) => this.warnings.push(line));
     this.clock.delay = delay;
-    this.readings = new LastReadings(300, HINT, logger, this.clock);
+    this.readings = new LastReadings(300, HINT, this.clock);
     this.end = followInput({
       input: { read: (bytes: Uint8Array) => this.#read(bytes) },
       parse: json ? createJsonParser() : parseText,
@@ -98,8 +98,7 @@ class TestInput {
 
   /** Asserts the last reading, and all warnings so far. */
   assert(json: string | undefined, ...warnings: string[]): void {
-    const reading = this.readings.read();
-    const served = "json" in reading ? reading.json : undefined;
+    const served = this.readings.look().all?.json;
     assertEquals([served, this.warnings], [json, warnings]);
   }
 }
@@ -165,8 +164,7 @@ for (const [chunks, reason] of REASONS) {
   Deno.test(`followInput() explains that the sensor has sent ${reason}`, async () => {
     const input = new TestInput({ json: true });
     await input.send(...chunks);
-    const unavailable = `The sensor has sent ${reason}`;
-    assertEquals(input.readings.read(), { unavailable });
+    assertEquals(input.readings.explain(), `The sensor has sent ${reason}`);
   });
 }
 
@@ -176,11 +174,11 @@ Deno.test("followInput() does not log the end of an input that comes with the si
     const input = new TestInput({ delay: () => promise });
     input.push(end);
     const reason = `The sensor has sent no reading, and the input has ${how}`;
-    const read = () => input.readings.read();
+    const read = () => input.readings.explain();
     await waitFor(
       `"${reason}"`,
       read,
-      (reading) => "unavailable" in reading && reading.unavailable === reason,
+      (text) => text === reason,
     );
     input.stopper.abort(); // Ctrl+C ends a sensor in the same pipeline first
     resolve();

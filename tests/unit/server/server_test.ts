@@ -27,6 +27,7 @@ class Simulation {
         hostname: "localhost",
         port: 0,
         debug: true,
+        hasPage: false,
         mentionsCtrlC: !retriesStart,
         retriesStart,
       },

@@ -44,8 +44,23 @@ for (const [what, hostname, lines, list = networkInterfaces] of REPORTS) {
     const address = { transport: "tcp", hostname, port: 5001 } as const;
     const system = { networkInterfaces: list };
     const report = (debug: boolean) =>
-      formatStartReport(address, debug, system);
+      formatStartReport(address, debug, false, system);
     assertEquals(report(true), [" * Debug mode: on", ...lines]);
     assertEquals(report(false), [" * Debug mode: off", ...lines]);
   });
 }
+
+Deno.test("formatStartReport() names the page at the first address that other machines reach, or else the only one", () => {
+  for (
+    const [hostname, host] of [["0.0.0.0", "192.0.2.7"], [
+      "::1",
+      "[::1]",
+    ]] as const
+  ) {
+    const address = { transport: "tcp", hostname, port: 5001 } as const;
+    const report = formatStartReport(address, true, true, {
+      networkInterfaces,
+    });
+    assertEquals(report.at(-1), ` * Page with graphs: http://${host}:5001/`);
+  }
+});

@@ -1,0 +1,95 @@
+import { RESOURCE_PATH } from "../config.ts";
+import type { LastReadings } from "../sensor/last_readings.ts";
+import type { Reading } from "../sensor/reading.ts";
+import type { Handler } from "./handler.ts";
+import { memoizeLast } from "./memoize_last.ts";
+import type { Responses } from "./responses.ts";
+
+const METRICS_PATH = "/metrics"; // where Prometheus looks
+const PAGE_PATH = "/";
+const SENSOR_PREFIX = `${RESOURCE_PATH}/`;
+const BAD_HOST = "The host of the request is invalid";
+const READ_ONLY = "The resource is read-only: use GET, HEAD or OPTIONS";
+const ONLY_RESOURCE = `The only resource is ${RESOURCE_PATH}`;
+const RESOURCES =
+  `The resources are ${RESOURCE_PATH}, ${METRICS_PATH} and ${PAGE_PATH}`;
+const UNKNOWN_SENSOR =
+  "No sensor of this name has sent a reading since the start, or it was silent for so long that it is forgotten";
+
+/** Finds what answers reads of the resource with a path, or says why there is none. */
+export type Resources = (path: string) => (() => Response) | string;
+
+/** Creates the only resource of a service without a sensor. */
+export function createTextResource(
+  text: string,
+  responses: Responses,
+): Resources {
+  const reading: Reading = { json: JSON.stringify(text) };
+  const read = () => responses.reading(reading);
+  return (path) => path === RESOURCE_PATH ? read : ONLY_RESOURCE;
+}
+
+/**
+ * Creates the resources of a service with a sensor: its reading, its metrics and a page. With
+ * names, there are several sensors, each of which is a resource, too.
+ */
+export function createSensorResources(
+  readings: LastReadings,
+  hasNames: boolean,
+  responses: Responses,
+): Resources {
+  const unavailable = (name?: string) =>
+    responses.problem(503, readings.explain(name));
+  const read = () => {
+    const { all } = readings.look();
+    return all ? responses.reading(all) : unavailable();
+  };
+  const measure = () => {
+    const look = readings.look();
+    const isKnown = look.current.size + look.silent.size > 0;
+    return isKnown ? responses.metrics(look) : unavailable();
+  };
+  const findSensor = (name: string) => {
+    const { current, silent } = readings.look();
+    const measurement = current.get(name);
+    if (measurement) return () => responses.reading(measurement);
+    return silent.has(name) ? () => unavailable(name) : UNKNOWN_SENSOR;
+  };
+  return (path) => {
+    if (path === RESOURCE_PATH) return read;
+    if (path === METRICS_PATH) return measure;
+    if (path === PAGE_PATH) return () => responses.page();
+    const isOfSensor = hasNames && path.startsWith(SENSOR_PREFIX);
+    return isOfSensor
+      ? findSensor(path.slice(SENSOR_PREFIX.length))
+      : RESOURCES;
+  };
+}
+
+/** Creates the handler that answers with resources. */
+export function createHandler(
+  find: Resources,
+  responses: Responses,
+): Handler {
+  const parsePath = memoizeLast(decodePath);
+  return ({ method }, { target }) => {
+    if (target === undefined) return responses.problem(400, BAD_HOST);
+    const resource = find(parsePath(target));
+    if (typeof resource === "string") return responses.problem(404, resource);
+    if (method === "OPTIONS") return responses.options();
+    const isRead = method === "GET" || method === "HEAD";
+    return isRead ? resource() : responses.problem(405, READ_ONLY);
+  };
+}
+
+/**
+ * Returns the path of a target, with its escapes decoded once: `/%64atasensor` is the same
+ * resource (RFC 3986, section 6.2.2.2). With a malformed escape, it is no resource's.
+ */
+function decodePath(target: string): string {
+  try {
+    return decodeURIComponent(target.split("?", 1)[0]!);
+  } catch {
+    return "";
+  }
+}
