@@ -98,7 +98,7 @@ Deno.test(
   async () => {
     const workflow = await Deno.readTextFile(".github/workflows/ci.yml");
     const [, step] = workflow.match(
-      /- name: Refuse placeholders\n +run: \|\n((?: {10}.*\n)+)/,
+      /- name: Refuse placeholders\n(?: +[a-z-]+: .*\n)+? +run: \|\n((?: {10}.*\n)+)/,
     )!;
     const run = ["-ec", step!];
     const { code, stdout } = await output("bash", run, { cwd: folder });

@@ -6,9 +6,11 @@ import { type Output, output } from "../helpers/process.ts";
 import { missing, skipIf } from "../helpers/skip.ts";
 
 const COMPILER = `#!/bin/sh
+[ "$1" != --version ] || exec echo "deno 2.9.6 (stable)"
 for arg; do case $arg in --output=*) output=\${arg#*=} ;; *) echo "$arg" ;; esac; done >args
 env | sed "s/=.*//" | sort >>args
 {
+  echo "Deno/2.9.6 is the runtime"
   cat args deno.json
   find deno.json main.ts src -type f -exec stat -c "%a %Y %n" {} + | sort
   stat -c "folder %a" .
@@ -154,6 +156,7 @@ Deno.test(
 const ENDS = {
   fails: "#!/bin/sh\nexit 1\n",
   "is stopped": "#!/bin/sh\nkill -INT $PPID\n",
+  "contains another Deno": COMPILER.replace("Deno/2.9.6", "Deno/2.9.60"),
 };
 
 for (const [ends, compiler] of Object.entries(ENDS)) {
