@@ -76,52 +76,152 @@ Deno.test(
 );
 
 /**
- * Series, every 10 s. After 100 s, a board is off; of two sensors, one dies, and of the other
- * a number; a clock stops, and one is fast, by 3 h until 1200 s. A scrape fails at 210 s.
+ * Four hours of samples, every 10 s. After 100 s, a board is off; of the sensors "a" and "b"
+ * of two boards, one dies, or both; of "b", a number; with `--max-age none`, a sensor; and
+ * the number of a board without `--key`. Two scrapes fail, at 210 and 220 s. The fast clock
+ * is wrong by 12,000 s. The sensor that flaps is silent for four minutes of each ten.
  */
 const SERIES = `
-up{instance="off"} 1x10 0x200
-up{instance="on"} 1x20 0 1x200
+up{instance="off"} 1x10 0x1429
+up{instance="one"} 1x20 0x1 1x1417
+datasensor_up{instance="one",sensor="a"} 1x10 0x9 stale _ 0x1417
+datasensor_up{instance="one",sensor="b"} 1x20 stale _ 1x1417
+datasensor_up{instance="both",sensor="a"} 1x10 0x1429
+datasensor_up{instance="both",sensor="b"} 1x10 0x1429
+datasensor_up{instance="none",sensor="a"} 1x1440
+datasensor_up{instance="flap",sensor="a"} ${"1x35 0x23 ".repeat(24)}
 datasensor_reading{instance="off",sensor="a",key="t"} 7x10 stale
-datasensor_reading{instance="on"} 7x10 stale
-datasensor_reading{instance="on",sensor="a",key="t"} 7x10 stale
-datasensor_reading{instance="on",sensor="a",key="h"} 7x10 stale
-datasensor_reading{instance="on",sensor="b",key="t"} 7x10 stale
-datasensor_reading{instance="on",sensor="b",key="h"} 7x20 stale 7x200
-datasensor_reading{instance="one"} 7x10 stale
-datasensor_reading_timestamp_seconds{instance="off",sensor="a"} 0x10 stale
-datasensor_reading_timestamp_seconds{instance="on"} 0x10 stale
-datasensor_reading_timestamp_seconds{instance="on",sensor="a"} 0x10 stale
-datasensor_reading_timestamp_seconds{instance="on",sensor="b"} -9300x20 stale -9300x200
-datasensor_reading_timestamp_seconds{instance="one"} 0x200
-datasensor_reading_timestamp_seconds{instance="fast"} 12000x200`
-  .trim().split("\n").map((line) => {
+datasensor_reading{instance="one",sensor="a",key="t"} 7x10 stale
+datasensor_reading{instance="one",sensor="b",key="t"} 7x10 stale
+datasensor_reading{instance="one",sensor="b",key="h"} 7x20 stale _ 7x1417
+datasensor_reading{instance="both",sensor="a",key="t"} 7x10 stale
+datasensor_reading{instance="both",sensor="b",key="t"} 7x10 stale
+datasensor_reading{instance="none",sensor="a",key="t"} 7x1440
+datasensor_reading{instance="flap",sensor="a",key="t"} ${
+  "7x35 stale _x23 ".repeat(24)
+}
+datasensor_reading{instance="only"} 7x10 stale
+datasensor_reading_timestamp_seconds{instance="off",sensor="a"} 0+10x10 stale
+datasensor_reading_timestamp_seconds{instance="one",sensor="a"} 0x20 stale _ 0x1417
+datasensor_reading_timestamp_seconds{instance="one",sensor="b"} 0+10x20 stale _ 230+10x1417
+datasensor_reading_timestamp_seconds{instance="both",sensor="a"} 0x1440
+datasensor_reading_timestamp_seconds{instance="both",sensor="b"} 0x1440
+datasensor_reading_timestamp_seconds{instance="none",sensor="a"} 0x1440
+datasensor_reading_timestamp_seconds{instance="flap",sensor="a"} 0+10x1440
+datasensor_reading_timestamp_seconds{instance="only"} 0+10x1440
+datasensor_reading_timestamp_seconds{instance="fast"} 12000+10x1440`;
+
+/** Returns samples for each day of a month, whose first second is given. */
+const daily = (createDay: (second: number) => string) =>
+  Array.from({ length: 30 }, (_, day) => createDay(86_400 * day)).join(" ");
+
+/**
+ * A month of samples, every minute: a car passes each morning. It is heard for two minutes,
+ * served for five more, and then known to be silent for two.
+ */
+const CAR = `
+datasensor_up{instance="road",sensor="car"} ${
+  daily(() => "1x6 0x1 stale _x1430")
+}
+datasensor_reading{instance="road",sensor="car"} ${
+  daily(() => "7x6 stale _x1432")
+}
+datasensor_reading_timestamp_seconds{instance="road",sensor="car"} ${
+  daily((second) => `${second}x8 stale _x1430`)
+}`;
+
+/** Turns lines into series of the job. */
+const toSeries = (lines: string) =>
+  lines.trim().split("\n").map((line) => {
     const [series, values] = line.split("} ");
     return { series: `${series},job="datasensor"}`, values };
   });
 
-/** The alerts, and from which second on, each with its labels. */
-const ALERTS: [name: string, second: number, alerts: Alert[]][] = [
-  ["NoReading", 140, [["off has no current reading", { instance: "off" }]]],
-  ["SensorMissing", 410, [
-    ["on no longer sends readings of a", { instance: "on", sensor: "a" }],
-  ]],
-  ["NumberMissing", 410, [
-    ["on no longer sends t of b", { instance: "on", sensor: "b", key: "t" }],
-    ["one no longer sends a number", { instance: "one" }],
-  ]],
-  ["OldReading", 30, [
-    ["The reading of fast is old, or a clock is wrong", { instance: "fast" }],
-  ]],
-  ["OldReading", 1540, [
-    ["The reading of b at on is old, or a clock is wrong", {
-      instance: "on",
-      sensor: "b",
-    }],
-  ]],
+const END = 14_400;
+
+/** The alerts that fire, with their labels, and from and to which second they do. */
+const ALERTS: [
+  name: string,
+  labels: Record<string, string>,
+  summary: string,
+  from: number,
+  to: number,
+][] = [
+  ["NoReading", { instance: "off" }, "off has no current reading", 140, END],
+  [
+    "SensorSilent",
+    { instance: "one", sensor: "a" },
+    "a at one is silent",
+    530, // the scrapes that failed have started it again
+    END,
+  ],
+  [
+    "SensorSilent",
+    { instance: "both", sensor: "a" },
+    "a at both is silent",
+    410,
+    END,
+  ],
+  [
+    "SensorSilent",
+    { instance: "both", sensor: "b" },
+    "b at both is silent",
+    410,
+    END,
+  ],
+  [
+    "NumberMissing",
+    { instance: "one", sensor: "b", key: "t" },
+    "one no longer sends t of b",
+    410,
+    3700,
+  ],
+  [
+    "NumberMissing",
+    { instance: "only" },
+    "only no longer sends a number",
+    410,
+    3700,
+  ],
+  [
+    "OldReading",
+    { instance: "fast" },
+    "The reading of fast is old, or a clock is wrong",
+    30,
+    END,
+  ],
+  [
+    "OldReading",
+    { instance: "none", sensor: "a" },
+    "The reading of a at none is old, or a clock is wrong",
+    10_840,
+    END,
+  ],
 ];
 
-type Alert = [says: string, labels: Record<string, string>];
+/** What promtool expects right before, when, and right after one begins or ends. */
+const EXPECTED = ALERTS
+  .flatMap(([, , , from, to]) => [from - 10, from, to, to + 10])
+  .filter((second) => second <= END)
+  .flatMap((second) =>
+    [...new Set(ALERTS.map(([name]) => name))].map((name) => ({
+      "eval_time": `${second}s`,
+      alertname: `Datasensor${name}`,
+      "exp_alerts": ALERTS.filter(([it, , , from, to]) =>
+        it === name && from <= second && second <= to
+      ).map(([, labels, summary]) => ({
+        "exp_labels": { job: "datasensor", severity: "warning", ...labels },
+        "exp_annotations": { summary },
+      })),
+    }))
+  );
+
+/** Expects that no alert of a board has fired until a time. */
+const expectNone = (instance: string, time: string) => ({
+  expr: `count_over_time(
+    ALERTS{instance="${instance}",alertstate="firing"}[${time}])`,
+  "eval_time": time,
+});
 
 Deno.test(
   skipIf(
@@ -130,37 +230,29 @@ Deno.test(
   ),
   async () => {
     await using machine = await Machine.start();
-    const tests = {
-      "rule_files": [await Deno.realPath("src/readers/datasensor_rules.yml")],
-      "evaluation_interval": "10s",
-      tests: [{
-        interval: "10s",
-        "input_series": [
-          ...SERIES,
-          { series: 'up{instance="off",job="node"}', values: "0x200" },
-        ],
-        "alert_rule_test": ALERTS.flatMap(([name, second, alerts]) => {
-          const at = (time: number, alerts: Alert[]) => ({
-            "eval_time": `${time}s`,
-            alertname: `Datasensor${name}`,
-            "exp_alerts": alerts.map(([summary, labels]) => ({
-              "exp_labels": {
-                job: "datasensor",
-                severity: "warning",
-                ...labels,
-              },
-              "exp_annotations": { summary },
-            })),
-          });
-          return [at(second - 20, []), at(second, alerts)];
-        }),
-      }],
+    const node = { series: 'up{instance="off",job="node"}', values: "0x1440" };
+    const hours = {
+      interval: "10s",
+      "input_series": [...toSeries(SERIES), node],
+      "alert_rule_test": EXPECTED,
+      "promql_expr_test": [expectNone("flap", "4h")],
     };
-    const file = `${machine.folder.path}/tests.yml`;
-    const write = `cat >${file} <<'END'\n${JSON.stringify(tests)}\nEND`; // YAML too
-    const { code, stdout, stderr } = await machine.type(
-      `${write}\npromtool test rules ${file}`,
-    );
-    assertEquals(code, 0, stdout + stderr);
+    const month = {
+      interval: "1m",
+      "input_series": toSeries(CAR),
+      "promql_expr_test": [expectNone("road", "30d")],
+    };
+    const rules = await Deno.realPath("src/readers/datasensor_rules.yml");
+    for (const test of [hours, month]) {
+      const tests = {
+        "rule_files": [rules],
+        "evaluation_interval": test.interval,
+        tests: [test],
+      };
+      const { code, stdout, stderr } = await machine.type(
+        `promtool test rules /dev/stdin <<'END'\n${JSON.stringify(tests)}\nEND`,
+      );
+      assertEquals(code, 0, stdout + stderr);
+    }
   },
 );
