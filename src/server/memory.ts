@@ -25,13 +25,11 @@ export class MemoryLimit {
     this.#lowestBytes = system.residentBytes();
   }
 
-  /** Waits until the process uses too much memory, or forever once the signal is aborted. */
+  /** Waits until the process uses too much memory, or the signal is aborted. */
   async waitForExcess(signal: AbortSignal): Promise<void> {
-    while (true) {
+    do {
       await this.system.delay(CHECK_MS);
-      if (signal.aborted) await new Promise(() => {});
-      if (this.#isExceeded()) return;
-    }
+    } while (!signal.aborted && !this.#isExceeded());
   }
 
   /**

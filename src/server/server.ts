@@ -106,8 +106,10 @@ export class Server {
   ): Promise<void> {
     const timeout = this.system.delay(SHUTDOWN_TIMEOUT_MS); // a body may never end
     server.shutdown();
+    // A failed accept says nothing of running requests
+    const answered = server.finished.catch(() => timeout);
     // An attack may go on, and exceed the memory
-    await Promise.race([waitForResponses(server), timeout, exceeded]);
+    await Promise.race([answered, timeout, exceeded]);
   }
 
   /** Closes all connections after a failed accept, and holds the port meanwhile. */
@@ -131,12 +133,6 @@ export class Server {
   }
 }
 
-/** Waits until all running requests are answered, or forever if nothing tells. */
-function waitForResponses({ finished }: Deno.HttpServer): Promise<void> {
-  // It is rejected if accept has failed, which says nothing of running requests
-  return finished.catch(() => new Promise(() => {}));
-}
-
 /** Waits until a listener no longer serves, and returns why. */
 function waitForEnding(
   { server }: Listener,
@@ -148,6 +144,7 @@ function waitForEnding(
     if (stop.aborted) resolve({ kind: "stopped" });
     // Replaces the handler of the previous Listener, which a further one would keep in memory
     stop.onabort = () => resolve({ kind: "stopped" });
+    // This wait also ends when the connections are closed, but then the ending is known
     exceeded.then(() =>
       resolve({ kind: "memory", reason: "Too much memory in use" })
     );
