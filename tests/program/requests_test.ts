@@ -61,14 +61,13 @@ async function send(
   return { headers, body };
 }
 
+/** Requests that Deno.serve changes, and one for each other row. */
 const EXCHANGES: [
   row: string,
   request: string,
   logged?: string, // by default, the request
   rest?: string,
 ][] = [
-  [READ, "GET /datasensor?x=1"],
-  [READ, "HEAD /datasensor"],
   [READ, "GET http://x/%64atasensor", "GET /%64atasensor"],
   [
     READ,
@@ -77,24 +76,12 @@ const EXCHANGES: [
     "HTTP/1.1\r\nHost: b/x?",
   ],
   [READ, "GET /datasensor", "GET /datasensor", "HTTP/1.0"], // without a Host
-  [READ, "GET /datasensor", "GET /datasensor", "HTTP/1.1"],
   [OPTIONS, "OPTIONS /datasensor"],
-  [OTHER_METHOD, "POST /datasensor"],
   [OTHER_METHOD, "get /datasensor"],
   [OTHER_PATH, "GET /a/../datasensor"],
   [OTHER_PATH, "OPTIONS *", "OPTIONS /*"],
   [OTHER_PATH, "CONNECT %2Fdatasensor", "CONNECT /"],
-  [OTHER_PATH, "GET http://%2Fdatasensor?x", "GET /?x"],
-  [
-    OTHER_PATH,
-    'GET /datasensor"%20200\x9b',
-    'GET /datasensor\\"%20200\\xc2\\x9b',
-  ],
-  [
-    OTHER_PATH,
-    `GET /${"a".repeat(60_000)}`,
-    `GET /${"a".repeat(999)}\\...`,
-  ],
+  [OTHER_PATH, "GET /\x9b", "GET /\\xc2\\x9b"],
   [INVALID_HOST, "GET /secret", "GET -", "HTTP/1.1\r\nHost: b/datasensor?"],
   [INVALID_HOST, "GET /datasensor", "GET -", "HTTP/1.1\r\nHost: \u00e9"],
 ];
@@ -174,17 +161,4 @@ Deno.test("the program answers an error outside its handlers as the README says"
   assert(!body.includes("Unforeseen"), body);
   const [error] = await program.waitForLines(1);
   assertMatch(error!, /^ERROR The handler failed: TypeError: Unforeseen/);
-});
-
-Deno.test("each row of the README's table of requests has a test", () => {
-  const sent = EXCHANGES.map(([row]) => row);
-  const rows = new Set([
-    ...sent,
-    ONE_SENSOR,
-    METRICS,
-    PAGE,
-    NO_READING,
-    INTERNAL_ERROR,
-  ]);
-  assertEquals(new Set(TABLE.keys()), rows);
 });
