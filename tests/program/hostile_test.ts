@@ -2,6 +2,7 @@
 // from answering, leaks a descriptor or forges a line.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { Random } from "../helpers/random.ts";
 import { countDescriptors, missingProc } from "../helpers/resources.ts";
 import { exchange, LAST_GET, receive, send } from "../helpers/network.ts";
 import { Program } from "../helpers/program.ts";
@@ -10,20 +11,6 @@ import { waitFor } from "../helpers/wait.ts";
 
 /** The seed of all random values. Set DATASENSOR_SEED to repeat a run. */
 const SEED = Number(Deno.env.get("DATASENSOR_SEED") ?? Date.now() % 1e9);
-
-/** Returns random numbers from 0 up to 1. */
-type Random = () => number;
-
-/** Creates a generator of random numbers (mulberry32). */
-function createRandom(seed: number): Random {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const REQUESTS = 2000;
 const VALID_REQUESTS = REQUESTS / 5; // one after every fifth hostile one
@@ -47,15 +34,15 @@ const TEMPLATES = [
 
 /** Returns random bytes, or a request with some of its bytes made random. */
 function malform(random: Random): Uint8Array<ArrayBuffer> {
-  const byte = () => Math.floor(random() * 256);
-  if (random() < 0.2) {
-    return Uint8Array.from({ length: Math.floor(random() * 300) }, byte);
+  const byte = () => random.below(256);
+  if (random.below(5) === 0) {
+    return Uint8Array.from(random.list(random.below(300), byte));
   }
-  const template = TEMPLATES[Math.floor(random() * TEMPLATES.length)]!;
-  const length = Math.ceil(random() * 1.5 * template.length);
+  const template = random.pick(TEMPLATES);
+  const length = random.below(1.5 * template.length);
   const request = template.slice(0, length);
-  for (let changes = Math.floor(random() * 4); changes > 0; changes--) {
-    request[Math.floor(random() * Math.min(request.length, 100))] = byte();
+  for (let changes = random.below(4); changes > 0; changes--) {
+    request[random.below(Math.min(request.length, 100))] = byte();
   }
   return request;
 }
@@ -65,7 +52,7 @@ async function sendAndLeave(port: number, bytes: BlobPart, random: Random) {
   try {
     using connection = await Deno.connect({ port });
     await send(connection, bytes);
-    if (random() < 0.5) return; // closing with unread data sends a reset
+    if (random.below(2)) return; // closing with unread data sends a reset
     await connection.closeWrite();
     await receive(connection);
   } catch {
@@ -75,7 +62,7 @@ async function sendAndLeave(port: number, bytes: BlobPart, random: Random) {
 
 /** Sends one client's requests, and a valid one after every fifth. */
 async function attack(port: number, client: number): Promise<void> {
-  const random = createRandom(SEED + client);
+  const random = new Random(SEED + client);
   for (let sent = 1; sent <= REQUESTS / CLIENTS; sent++) {
     await sendAndLeave(port, malform(random), random);
     if (sent % 5 > 0) continue;
