@@ -44,8 +44,8 @@ export function createLogger(
 }
 
 /**
- * Logs a problem, and returns whether it did. Details follow it, but do not make it another
- * problem.
+ * Logs a problem, followed by details, and returns whether it did. Whether a problem is the
+ * same does not depend on its details.
  */
 export type Warn = (problem: string, details?: () => string) => boolean;
 
