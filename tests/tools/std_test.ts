@@ -2,7 +2,6 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
-import { ReservedPort } from "../helpers/ports.ts";
 import { type Output, output } from "../helpers/process.ts";
 
 const FLAGS = ".tools/std/flags";
@@ -30,36 +29,25 @@ class NewClone implements Disposable {
   }
 }
 
-/** Asserts that the first start says that it uses the stand-ins, and the next one not. */
-async function assertUsesStandIns(registry: string): Promise<void> {
-  using clone = await NewClone.create();
-  const first = await clone.start(registry);
-  assertEquals(
-    first.stderr,
-    `${registry} cannot be reached: this clone now uses the stand-ins in ` +
-      `.tools/std for the @std packages. To look again, delete ${FLAGS}\n`,
-  );
-  assertMatch(first.stdout, /^datasensor /);
-  const next = await clone.start(registry);
-  assertEquals([next.stdout, next.stderr], [first.stdout, ""]);
-}
-
-Deno.test("the stand-ins are used where jsr.io cannot be reached", async () => {
-  using nobody = new ReservedPort();
-  await assertUsesStandIns(`http://127.0.0.1:${nobody}`);
-});
-
-Deno.test("the stand-ins are used where the network drops packets", async () => {
-  // It accepts connections, and never answers
-  using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  await assertUsesStandIns(`http://127.0.0.1:${silent.addr.port}`);
-});
-
-Deno.test("the stand-ins are used where a proxy answers instead of jsr.io", async () => {
+Deno.test("the stand-ins are used where jsr.io refuses connections, does not answer, or is blocked by a proxy", async () => {
   const address = { hostname: "127.0.0.1", port: 0, onListen() {} };
-  const answer = () => new Response("Blocked", { status: 403 });
-  await using proxy = Deno.serve(address, answer);
-  await assertUsesStandIns(`http://127.0.0.1:${proxy.addr.port}`);
+  using silent = Deno.listen(address); // it accepts connections
+  const block = () => new Response("Blocked", { status: 403 });
+  await using proxy = Deno.serve(address, block);
+  const refusing = 1; // a port that nobody uses
+  for (const port of [refusing, silent.addr.port, proxy.addr.port]) {
+    const registry = `http://127.0.0.1:${port}`;
+    using clone = await NewClone.create();
+    const first = await clone.start(registry);
+    assertEquals(
+      first.stderr,
+      `${registry} cannot be reached: this clone now uses the stand-ins in ` +
+        `.tools/std for the @std packages. To look again, delete ${FLAGS}\n`,
+    );
+    assertMatch(first.stdout, /^datasensor /);
+    const next = await clone.start(registry);
+    assertEquals([next.stdout, next.stderr], [first.stdout, ""]);
+  }
 });
 
 Deno.test("a package of jsr.io that was modified is an error", async () => {
