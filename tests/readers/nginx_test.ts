@@ -1,4 +1,4 @@
-// nginx serves the board's reading over HTTPS to clients that have a password.
+// nginx serves the board over HTTPS to clients that have a password.
 
 import { assertEquals } from "@std/assert";
 import { readersPage } from "../helpers/guide.ts";
@@ -10,11 +10,14 @@ import { Machine, missingMachine } from "../helpers/machine.ts";
 Deno.test(
   skipIf(
     missingMachine("chromium", "nginx", "openssl", "prometheus", "promtool"),
-    "nginx serves the reading and the page with graphs over HTTPS to clients with the password",
+    "nginx passes on what the board serves, over HTTPS to clients with the password",
   ),
   async () => {
     await using machine = await Machine.start();
-    const service = machine.startService("--stdin", "--host", "127.0.0.1");
+    const service = machine.startService(
+      ...["--stdin", "--json", "--key", "model,channel,id"],
+      ...["--host", "127.0.0.1"],
+    );
     await using _service = service;
     const password = "correct horse";
     const install = readersPage.block("sudo apt install nginx");
@@ -35,26 +38,40 @@ ${job}END`);
     const data = `${machine.folder.path}/data`;
     const flags = [`--config.file=${path}`, `--storage.tsdb.path=${data}`];
     await using _prometheus = machine.start("prometheus", ...flags);
-    const readWith = (password: string) =>
-      `echo '${password}' | ${read} -s -w ' %{http_code}'`;
+    const readWith = (password: string, path = "") =>
+      `echo '${password}' | ${read}${path} -s -w ' %{http_code}'`;
 
     await machine.typeUntil(readWith(password), /^\{"type".*\} 503/);
     await machine.typeUntil(readWith("wrong"), / 401/);
     const status = "curl -ks -o /dev/null -w '%{http_code}'";
     await machine.typeUntil(`${status} https://BOARD/`, /^401/);
-    await service.write("21.5\n");
-    await machine.typeUntil(readWith(password), /^"21.5" 200/);
+    for (
+      const [path, reading] of [
+        ["LaCrosse-WS3600//7", { model: "LaCrosse-WS3600", id: 7 }],
+        ["living%20room/1", { model: "living room", channel: 1 }],
+        ["a%252Fb", { model: "a/b", t: 21.5 }],
+      ] as const
+    ) {
+      const line = JSON.stringify(reading);
+      await service.write(`${line}\n`);
+      const expected = RegExp(`^${RegExp.escape(line)} 200`);
+      await machine.typeUntil(readWith(password, `/${path}`), expected);
+    }
     const user = `reader:${encodeURIComponent(password)}`;
     const profile = `${machine.folder.path}/profile`;
     const show = async () => {
       const command = chromium(`https://${user}@BOARD/`, profile).join(" ");
       return readPage((await machine.type(command)).stdout);
     };
-    const isShown = ({ sensors }: Shown) => `${sensors}`.endsWith("s old,21.5");
+    const isShown = ({ sensors }: Shown) =>
+      /^a%2Fb \d+ s old,t 21.5,LaCrosse/.test(`${sensors}`);
     await waitFor("the page", show, isShown);
     const ask =
       "promtool query instant http://localhost:9090 datasensor_reading";
-    await machine.typeUntil(ask, /job="datasensor_https".* => 21\.5 @/);
+    await machine.typeUntil(
+      ask,
+      /job="datasensor_https", key="t".* => 21\.5 @/,
+    );
     await service.stop();
     await machine.typeUntil(readWith(password), / 502/);
   },
