@@ -23,10 +23,6 @@ print(json.dumps([show_all(*case) for case in json.loads(sys.argv[1])]))
 
 const LINES = readersPage.block("scan_interval");
 const TEXT = LINES.replace("is number }}", "is string }}");
-const RADIO = LINES.replaceAll(
-  "value_json[",
-  readersPage.block("value_json.get(").trim(),
-);
 
 /** Returns the lines with another key. */
 const withKey = (key: string) => LINES.replaceAll("temperature_C", key);
@@ -52,11 +48,6 @@ const CASES: [lines: string, body: string, shown: string[]][] = [
   [withKey("values"), '{"values":3}', ["-", "3", "-", "-"]],
   [withKey("items"), '{"items":3}', ["-", "3", "-", "-"]],
   [withKey("items"), "{}", NONE],
-  [RADIO, '{"Nexus-TH/1/42":{"temperature_C":-3.5}}', ["-", "-3.5", "-", "-"]],
-  [RADIO, '{"Nexus-TH/1/7":{"temperature_C":-3.5}}', NONE],
-  [RADIO, '"Sensor data"', NONE],
-  [RADIO, STALE, NONE],
-  [RADIO, "", NONE],
 ];
 
 const modules = ["jinja2", "yaml"].map((name) =>

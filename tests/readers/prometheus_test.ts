@@ -24,7 +24,7 @@ function addLines(settings: string): string {
 Deno.test(
   skipIf(
     missingMachine("prometheus", "promtool"),
-    "Prometheus records the readings of each sensor, and none that is stale",
+    "Prometheus records the readings of each sensor, and which is silent",
   ),
   async () => {
     await using machine = await Machine.start();
@@ -45,31 +45,33 @@ Deno.test(
     /** Waits for the values of an expression, by their sensor and key. */
     const waitForValues = async (query: string, expected: string) => {
       const ask = `promtool query instant http://localhost:9090 '${query}' |
-        sed -n 's/.*key="\\(.*\\)", sensor="\\(.*\\)".* => \\(\\S*\\) @.*/\\2.\\1=\\3/p; s/.*{.*job="datasensor"} => \\(\\S*\\) @.*/\\1/p' |
+        sed 's/.*key="\\(.*\\)", sensor="\\(.*\\)".* => \\(\\S*\\) @.*/\\2.\\1=\\3/
+          s/.*sensor="\\(.*\\)".* => \\(\\S*\\) @.*/\\1=\\2/; s/.*{.*job="datasensor"} => \\(\\S*\\) @.*/\\1/' |
         sort | paste -sd ' '`;
       await machine.typeUntil(ask, RegExp(`^${expected}\n\\[0\\]$`));
     };
-    await waitForValues("up", "0"); // no reading so far
-    const near = setInterval(() => service.write('{"id":1,"t":21.5}\n'), 100);
+    await waitForValues("up", "0"); // no sensor so far
+    const [near, far] = ['{"id":1,"t":21.5}', '{"id":2,"t":-3.5}']
+      .map((line) => setInterval(() => service.write(`${line}\n`), 100));
     try {
-      await service.write('{"id":2,"t":-3.5}\n');
       await waitForValues(
         "datasensor_reading",
         "1.id=1 1.t=21.5 2.id=2 2.t=-3.5",
       );
+      // It is then known for as long
+      const isServed = 'sum_over_time(datasensor_up{sensor="2"}[1m]) > bool 8';
+      await waitForValues(isServed, "2=1");
+      clearInterval(far);
+      await waitForValues("datasensor_up", "1=1 2=0");
       await waitForValues("datasensor_reading", "1.id=1 1.t=21.5");
-      const scrape = readersPage.line("version=0.0.4");
       await machine.typeUntil(
-        scrape,
+        readersPage.line("/metrics"),
         /^datasensor_build_info\{version=".*"\} 1$/m,
       );
     } finally {
       clearInterval(near);
+      clearInterval(far);
     }
-    await waitForValues("up", "0");
-    await waitForValues("datasensor_reading", "");
-    await service.write('{"id":2,"t":-4}\n');
-    await waitForValues("up", "1");
     await service.stop();
     await waitForValues("up", "0");
   },
