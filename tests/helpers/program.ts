@@ -2,7 +2,6 @@
 
 import { type AccessLine, parseAccessLine } from "./access_line.ts";
 import { exchange, LAST_GET } from "./network.ts";
-import { ReservedPort } from "./ports.ts";
 import { Process, type ProcessOptions } from "./process.ts";
 import { DEADLINE_MS, waitFor } from "./wait.ts";
 
@@ -28,22 +27,25 @@ export function preload(code: string): string {
   return `--preload=data:text/javascript,${encodeURIComponent(code)}`;
 }
 
+/** Waits until a server has logged its address to a file, and returns the port. */
+export async function loggedPort(log: string): Promise<number> {
+  const read = () => Deno.readTextFile(log).catch(() => "");
+  const line = /http:\/\/[\d.]+:(\d+)\//;
+  const text = await waitFor(`a port in ${log}`, read, (it) => line.test(it));
+  return Number(text.match(line)![1]);
+}
+
 /** A process that runs the program, directly or through other commands. */
 export class Program extends Process {
-  /**
-   * Starts it, and waits until it listens. Its port stays its own when it stops or
-   * recovers.
-   */
+  /** Starts it at a free port, and waits until it listens. */
   static async start(
     args: string[] = [],
     options: ProcessOptions & { wrap?: string[]; flags?: string[] } = {},
   ): Promise<Program> {
-    const { wrap = [], flags, owned = [] } = options;
-    const port = new ReservedPort();
-    const run = programCommand(["--port", `${port}`, ...args], flags).flat();
+    const { wrap = [], flags } = options;
+    const run = programCommand(["--port", "0", ...args], flags).flat();
     const [first, ...others] = [...wrap, ...run];
-    const all = { ...options, owned: [...owned, port] };
-    const program = new Program(first!, others, all);
+    const program = new Program(first!, others, options);
     return await program.untilReady(() => program.waitUntilListening());
   }
 

@@ -9,9 +9,8 @@
 
 import { Folder } from "../helpers/files.ts";
 import { exchange, LAST_GET } from "../helpers/network.ts";
-import { ReservedPort } from "../helpers/ports.ts";
 import { output, Process } from "../helpers/process.ts";
-import { programCommand } from "../helpers/program.ts";
+import { loggedPort, programCommand } from "../helpers/program.ts";
 import { residentMemory } from "../helpers/resources.ts";
 import { waitFor } from "../helpers/wait.ts";
 
@@ -23,7 +22,7 @@ const TICKS_PER_SECOND = 100; // of the kernel's CPU times
 
 /** Answers like the service, and logs nothing. */
 const BARE = `Deno.serve(
-  { port: Number(Deno.args[0]), hostname: "0.0.0.0", onListen() {} },
+  { port: 0, hostname: "0.0.0.0" },
   () => new Response('"Sensor data"', { headers: {
     "cache-control": "no-store", "x-content-type-options": "nosniff",
     "content-type": "application/json",
@@ -31,18 +30,12 @@ const BARE = `Deno.serve(
 );`;
 
 const bare = `data:text/javascript,${encodeURIComponent(BARE)}`;
-const service = (...flags: string[]) => (port: string) =>
-  programCommand(["--port", port, ...flags]).flat();
+const service = (...flags: string[]) =>
+  programCommand(["--port", "0", ...flags]).flat();
 
-/** The servers by name, each with the command that makes it listen on a port. */
-const SERVERS: Record<string, (port: string) => string[]> = {
-  "Deno.serve without a log": (port) => [
-    Deno.execPath(),
-    "run",
-    "-N",
-    bare,
-    port,
-  ],
+/** The servers by name, each with its command. */
+const SERVERS: Record<string, string[]> = {
+  "Deno.serve without a log": [Deno.execPath(), "run", "-N", bare],
   "this service": service(),
   "this service, --stdin": service("--stdin"),
 };
@@ -56,24 +49,19 @@ interface Figures {
 
 /** Starts a server, puts it under load and stops it. */
 async function measure(
-  command: (port: string) => string[],
+  command: string[],
   log: string,
 ): Promise<Figures> {
-  const port = new ReservedPort();
-  const run = [
-    "-c",
-    'exec taskset -c 0 "$@" >"$0"',
-    log,
-    ...command(`${port}`),
-  ];
-  const options = { hasInput: true, owned: [port] };
-  await using server = new Process("sh", run, options);
+  const script = 'exec taskset -c 0 "$@" >"$0" 2>&1';
+  const run = ["-c", script, log, ...command];
+  await using server = new Process("sh", run, { hasInput: true });
   const sensor = setInterval(
     () => server.write("Sensor data\n"),
     READING_INTERVAL_MS,
   );
   try {
-    const ask = () => exchange(port.number, LAST_GET).catch(String);
+    const port = await loggedPort(log);
+    const ask = () => exchange(port, LAST_GET).catch(String);
     await waitFor("a reading", ask, (answer) => answer.includes(" 200 OK"));
     await load(port, WARM_UP_SECONDS);
     const before = await cpuSeconds(server.pid);
@@ -88,7 +76,7 @@ async function measure(
 }
 
 /** Sends requests from the second core, and returns how many were answered. */
-async function load(port: ReservedPort, seconds: number): Promise<number> {
+async function load(port: number, seconds: number): Promise<number> {
   const url = `http://127.0.0.1:${port}/datasensor`;
   const wrk = ["-c", "1", "wrk", "-t1", "-c50", `-d${seconds}s`, url];
   const { stdout, stderr } = await output("taskset", wrk);
@@ -115,8 +103,8 @@ const all = Object.entries(SERVERS)
   .map(([name, command]) => ({ name, command, figures: [] as Figures[] }));
 for (let start = 1; start <= STARTS; start++) {
   console.error(`Start ${start} of ${STARTS}`);
-  for (const { command, figures } of all) {
-    figures.push(await measure(command, `${folder.path}/log`));
+  for (const { name, command, figures } of all) {
+    figures.push(await measure(command, `${folder.path}/${start} ${name}`));
   }
 }
 const speeds = all.map(({ figures }) => median(figures.map((it) => it.speed)));

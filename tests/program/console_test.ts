@@ -5,10 +5,9 @@ import { assertEquals } from "@std/assert";
 import { CAPACITY_BYTES } from "../../src/log/line_writer.ts";
 import { cancel, Http2Connection, request } from "./http2.ts";
 import { getMany, receive } from "../helpers/network.ts";
-import { ReservedPort } from "../helpers/ports.ts";
-import { missingProc } from "../helpers/resources.ts";
+import { output } from "../helpers/process.ts";
 import { Program, programCommand } from "../helpers/program.ts";
-import { skipIf } from "../helpers/skip.ts";
+import { missing, skipIf } from "../helpers/skip.ts";
 import { waitFor } from "../helpers/wait.ts";
 
 /** Returns a target whose line in the access log is almost 1 KiB long. */
@@ -29,17 +28,18 @@ Deno.test("the program answers while nobody reads its console, and counts droppe
 
 Deno.test(
   skipIf(
-    missingProc,
+    missing("ss"),
     "the program answers and stops while its console is a full disk",
   ),
   async () => {
-    using port = new ReservedPort(); // the start report cannot be read
-    const run = programCommand(["--port", `${port}`]).flat();
+    const run = programCommand(["--port", "0"]).flat();
     const script = 'exec "$@" >/dev/full';
     await using program = new Program("sh", ["-c", script, "sh", ...run]);
-    const respond = () =>
-      getMany(port.number, 500).then(() => true, () => false);
-    await waitFor(`500 answers at port ${port}`, respond);
+    // The start report cannot be read
+    const list = () => output("ss", ["-Hltnp"]).then(({ stdout }) => stdout);
+    const line = RegExp(`:(\\d+) .*pid=${program.pid},`);
+    const sockets = await waitFor("its port", list, (it) => line.test(it));
+    await getMany(Number(sockets.match(line)![1]), 500);
     assertEquals((await program.stop()).code, 0);
     assertEquals(program.stderr, "");
   },

@@ -12,11 +12,11 @@ import {
   HALF_HEADER,
   open,
 } from "../helpers/network.ts";
-import { ReservedPort } from "../helpers/ports.ts";
 import { Process } from "../helpers/process.ts";
 import { preload, Program, programCommand } from "../helpers/program.ts";
 import { missing, skipIf } from "../helpers/skip.ts";
 import { onTerminal } from "../helpers/terminal.ts";
+import { loggedPort } from "../helpers/program.ts";
 import { waitFor } from "../helpers/wait.ts";
 
 /** Makes the program wait forever for requests and its console, not 1.8 s and 0.9 s. */
@@ -89,14 +89,12 @@ Deno.test(
   async () => {
     using folder = await Folder.create();
     const log = `${folder.path}/log`;
-    using port = new ReservedPort(); // the start report is in the log
-    const run = programCommand(["--port", `${port}`]).flat();
+    const run = programCommand(["--port", "0"]).flat();
     await using program = new Process(...onTerminal(run, `>'${log}' 2>&1`));
-    const respond = () =>
-      getMany(port.number, REQUESTS).then(() => true, () => false);
-    await waitFor(`${REQUESTS} answers at port ${port}`, respond);
+    const port = await loggedPort(log);
+    await getMany(port, REQUESTS);
     program.kill("SIGKILL"); // the terminal, which is the program's parent
-    await waitUntilClosed(port.number);
+    await waitUntilClosed(port);
     // Without its parent, its end cannot be awaited
     const isAnswer = (line: string) => parseAccessLine(line)?.status === "200";
     await waitFor(
