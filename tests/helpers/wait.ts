@@ -1,8 +1,6 @@
 // Waits with a deadline. A wait that fails says what it waited for, the last value that
 // it saw, and what the processes of the test have printed.
 
-import "./suppressed_error.ts";
-
 /**
  * How long anything may take, in ms. Nothing takes more than a few seconds on a machine
  * that only tests; the rest is for one that does other work as well.
