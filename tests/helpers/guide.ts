@@ -1,4 +1,4 @@
-// The guides and the README, for tests that follow or check them.
+// The pages, for tests that follow or check them.
 
 class MarkdownFile {
   readonly text: string;
@@ -11,20 +11,20 @@ class MarkdownFile {
     this.blocks = Array.from(blocks, ([, block]) => block!);
   }
 
-  /** Returns the only code block that contains a text. */
+  /** Returns the first code block that contains a text. */
   block(text: string): string {
-    return this.#only(this.blocks, text);
+    return this.#first(this.blocks, text);
   }
 
-  /** Returns the only line of the code blocks that contains a text. */
+  /** Returns the first line of the code blocks that contains a text. */
   line(text: string): string {
-    return this.#only(this.blocks.flatMap((block) => block.split("\n")), text);
+    return this.#first(this.blocks.flatMap((it) => it.split("\n")), text);
   }
 
-  #only(parts: readonly string[], text: string): string {
-    const found = parts.filter((part) => part.includes(text));
-    if (found.length === 1) return found[0]!;
-    throw new Error(`${this.file} has "${text}" ${found.length} times`);
+  #first(parts: readonly string[], text: string): string {
+    const found = parts.find((part) => part.includes(text));
+    if (found !== undefined) return found;
+    throw new Error(`${this.file} has no "${text}"`);
   }
 
   /** Returns what a pattern first matches in the text. */
@@ -35,7 +35,6 @@ class MarkdownFile {
   }
 }
 
-export const guide = new MarkdownFile("src/board/README.md");
 export const readersPage = new MarkdownFile("src/readers/README.md");
 export const readme = new MarkdownFile("README.md");
 
