@@ -18,7 +18,7 @@ export type LineParser = (line: Uint8Array) => ValidLine | InvalidLine;
 const NOT_JSON = {
   problem: "Dropping lines that are not JSON",
   remedy:
-    "Print one JSON text on each line, with nothing after it, as Python's json.dumps or jq -c --unbuffered do: 21.5 instead of 21,5, double quotes instead of single ones, nothing instead of nan. Or omit --json to serve any text",
+    "Print a whole JSON text on each line, with nothing after it, as Python's json.dumps or jq -c --unbuffered do: 21.5 instead of 21,5, double quotes instead of single ones, nothing instead of nan. Or omit --json to serve any text",
 };
 const NULL = {
   problem: "Dropping lines that are null",
