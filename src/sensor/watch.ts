@@ -56,7 +56,6 @@ export class Watch {
       if (!this.#cameBack.delete(name)) this.#fellSilent.add(name);
     }
     for (const name of now.current.keys()) {
-      if (before.current.has(name)) continue;
       const isBack = !this.#fellSilent.delete(name) && before.silent.has(name);
       if (isBack) this.#cameBack.add(name);
     }

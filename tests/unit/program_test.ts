@@ -1,6 +1,6 @@
 // The program with fake streams, signals and server: settings, log, exit codes.
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { CLOCK } from "../../src/clock.ts";
 import { HELP, VERSION } from "../../src/process/command_line.ts";
 import { type PROCESS, runProgram } from "../../src/program.ts";
@@ -217,6 +217,10 @@ for (const [args, served] of SERVED) {
       const request = new Request("http://board/datasensor");
       const ask = async () => await (await handler(request, CLIENT)).text();
       await waitFor("the reading", ask, (body) => body === served);
+      const one = new Request("http://board/datasensor/7");
+      const body = await (await handler(one, CLIENT)).text();
+      const isNamed = args.includes("--key");
+      assertMatch(body, isNamed ? RegExp(`^${LINE}$`) : /The resources are/);
     };
     assertEquals((await run(args, { serve, input: `${LINE}\n` }))[0], 0);
   });
@@ -239,11 +243,13 @@ Deno.test("runProgram() tells where a sensor that sends nothing may say why", as
   }
 });
 
-Deno.test("runProgram() lets the server retry under systemd, and mention Ctrl+C elsewhere", async () => {
-  for (const args of [[], ["--journal"]]) {
-    const isSystemd = args.length > 0;
-    const serve: Serve = ({ config: { retriesStart, mentionsCtrlC } }) => {
-      assertEquals([retriesStart, mentionsCtrlC], [isSystemd, !isSystemd]);
+Deno.test("runProgram() lets the server retry under systemd, mention Ctrl+C elsewhere, and name the page of a sensor", async () => {
+  for (const args of [["--stdin"], ["--journal"]]) {
+    const isSystemd = args.includes("--journal");
+    const serve: Serve = ({ config }) => {
+      const { retriesStart, mentionsCtrlC, hasPage } = config;
+      assertEquals(retriesStart, isSystemd);
+      assertEquals([mentionsCtrlC, hasPage], [!isSystemd, !isSystemd]);
       return Promise.resolve();
     };
     assertEquals((await run(args, { serve }))[0], 0);

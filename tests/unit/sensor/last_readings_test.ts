@@ -172,6 +172,8 @@ Deno.test("LastReadings forgets silent sensors beyond 64 KiB, and then those tha
     return [current.size, silent.size, crowdedOut.count, crowdedOut.name];
   };
   assertEquals(observe(), [511, 2, 0, ""]);
+  const silent = [...readings.look().silent.keys()];
+  assertEquals(silent.map(([first]) => first), ["y", "x"]); // the latest first
   readings.set(line, "611");
   assertEquals(observe(), [512, 0, 2, "y".repeat(64)]);
   for (const name of ["612", "613", "614"]) readings.set(line, name);
