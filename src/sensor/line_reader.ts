@@ -17,16 +17,11 @@ const TOO_LONG = {
   problem: `Dropping lines longer than ${MAX_LINE_BYTES} bytes`,
   remedy: "Print shorter lines, each with a line feed at its end",
 };
-const END_REMEDY = String
+// Of lines whose end is missing or late
+const remedy = String
   .raw`If this is a whole reading, print a line feed after it: curl URL && echo, or printf '21.5\n' (in the settings file '21.5\\n'). If not, the program stopped while printing it`;
-const UNFINISHED = {
-  problem: "Dropping lines without a line feed",
-  remedy: END_REMEDY,
-};
-const PAUSED = {
-  problem: "Dropping lines that pause before they end",
-  remedy: END_REMEDY,
-};
+const UNFINISHED = { problem: "Dropping lines without a line feed", remedy };
+const PAUSED = { problem: "Dropping lines that pause before they end", remedy };
 // What prints a line prints it at once. If its end has not come after a second, the program
 // may have died, and what the next one prints must not complete the line. This is less than
 // a second, since the rest before a read, up to 66 ms, is not measured
@@ -74,9 +69,9 @@ function restAfter(byteCount: number): number {
 class LineBuffer {
   readonly #bytes = new Uint8Array(MAX_LINE_BYTES + 2); // a line with its CRLF
   #length = 0; // of the incomplete line, which is at the start
-  #isSkipping = false; // the rest of a line whose start was invalid; #length is 0
+  #isDropped = false; // whether the incomplete line is invalid, whatever follows
 
-  /** Where to put the bytes that are read next. */
+  /** Where to put the bytes that are read next. It is never empty. */
   get room(): Uint8Array<ArrayBuffer> {
     return this.#bytes.subarray(this.#length);
   }
@@ -86,53 +81,44 @@ class LineBuffer {
    * the lines that they complete or make invalid.
    */
   *push(count: number, hasPaused: boolean): Generator<Line> {
-    const added = this.room.subarray(0, count); // before the room moves
     // A blank start completes no wrong line: some devices end their lines with LF CR
-    const incompleteLine = this.#bytes.subarray(0, this.#length);
-    if (hasPaused && !isBlank(incompleteLine)) {
-      yield* this.#dropIncomplete(PAUSED);
+    if (hasPaused && !isBlank(this.#incomplete)) yield* this.#drop(PAUSED);
+    const bytes = this.#bytes.subarray(0, this.#length + count);
+    let start = 0;
+    for (
+      let end = bytes.indexOf(LF);
+      end >= 0;
+      end = bytes.indexOf(LF, start)
+    ) {
+      const line = bytes.subarray(start, bytes[end - 1] === CR ? end - 1 : end);
+      if (!this.#isDropped) yield checkLine(line);
+      this.#isDropped = false;
+      start = end + 1;
     }
-    const bytes = this.#isSkipping
-      ? this.#skipRest(added)
-      : this.#bytes.subarray(0, this.#length + count);
-    for (const line of splitLines(bytes)) yield checkLine(line);
-    const incomplete = bytes.subarray(bytes.lastIndexOf(LF) + 1);
-    this.#bytes.set(incomplete);
-    this.#length = incomplete.length;
-    const isFull = this.#length === this.#bytes.length;
-    if (isFull) yield* this.#dropIncomplete(TOO_LONG);
+    this.#bytes.copyWithin(0, start, bytes.length);
+    this.#length = bytes.length - start;
+    if (this.room.length > 0) return;
+    yield* this.#drop(TOO_LONG);
+    this.#length = 0;
   }
 
   /** Yields the incomplete line, which nothing will complete. */
   end(): Generator<Line> {
-    return this.#dropIncomplete(UNFINISHED);
+    return this.#drop(UNFINISHED);
   }
 
-  *#dropIncomplete(invalid: InvalidLine): Generator<Line> {
-    if (this.#length === 0) return;
-    yield { bytes: this.#bytes.subarray(0, this.#length), invalid };
-    this.#length = 0;
-    this.#isSkipping = true;
+  get #incomplete(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Returns the bytes after the end of the line that is skipped. */
-  #skipRest(bytes: Uint8Array): Uint8Array {
-    const end = bytes.indexOf(LF);
-    this.#isSkipping = end < 0;
-    return bytes.subarray(end < 0 ? bytes.length : end + 1);
+  *#drop(invalid: InvalidLine): Generator<Line> {
+    if (this.#isDropped) return;
+    this.#isDropped = true;
+    yield { bytes: this.#incomplete, invalid };
   }
 }
 
-/** Yields the whole lines in bytes, without their LF or CRLF. */
-function* splitLines(bytes: Uint8Array): Generator<Uint8Array> {
-  let start = 0;
-  for (let end = bytes.indexOf(LF); end >= 0; end = bytes.indexOf(LF, start)) {
-    yield bytes.subarray(start, bytes[end - 1] === CR ? end - 1 : end);
-    start = end + 1;
-  }
-}
-
-/** Tells a line that is too long or marked as incomplete. */
+/** Tells a whole line that is too long or marked as incomplete. */
 function checkLine(bytes: Uint8Array): Line {
   if (bytes.at(-1) === CAN) {
     return { bytes: bytes.subarray(0, -1), invalid: UNFINISHED };

@@ -9,7 +9,7 @@ export class TestClock implements Clock {
     public wallMs = Date.UTC(2026, 10, 20, 17, 14, 56),
   ) {}
 
-  readonly now = () => this.monotonicMs;
+  now = () => this.monotonicMs;
   readonly wallTime = () => this.wallMs;
   delay = (_milliseconds: number): Promise<void> => Promise.resolve();
 

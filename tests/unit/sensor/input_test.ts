@@ -10,7 +10,8 @@ import {
 import { MAX_LINE_BYTES } from "../../../src/sensor/line_reader.ts";
 import { TestClock } from "../../helpers/test_clock.ts";
 import { createTestLogger } from "../../helpers/test_logger.ts";
-import { waitFor } from "../../helpers/wait.ts";
+import { delay } from "../../helpers/wait.ts";
+import { type Chunk, TestInput } from "./test_input.ts";
 
 const ENDED = "The input has ended: no new readings will arrive";
 const EIO = new Error("EIO");
@@ -35,65 +36,29 @@ const TOO_LONG = such(
 const HINT = "in a pipe, it may buffer its output";
 const LONGEST = "x".repeat(MAX_LINE_BYTES);
 
-/** What a read of the input returns; null is its end, a number a pause in ms. */
-type Chunk = string | Error | number | null;
-
-class TestInput {
+/** What follows an input. */
+class Simulation {
   readonly warnings: string[] = [];
-  readonly readings: LastReadings;
-  readonly end: Promise<void>;
-  readonly stopper = new AbortController();
   readonly clock = new TestClock();
-  readonly #chunks: Chunk[] = [];
-  #wake: (() => void) | undefined; // while a read waits
+  readonly input = new TestInput(this.clock);
+  readonly readings = new LastReadings(300, HINT, this.clock);
+  readonly stopper = new AbortController();
 
-  constructor({
-    json = false,
-    delay = () => Promise.resolve(),
-  } = {}) {
-    const logger = createTestLogger((line) => this.warnings.push(line));
-    this.clock.delay = delay;
-    this.readings = new LastReadings(300, HINT, this.clock);
-    this.end = followInput({
-      input: { read: (bytes: Uint8Array) => this.#read(bytes) },
+  constructor({ json = false } = {}) {
+    followInput({
+      input: this.input,
       parse: json ? createJsonParser() : parseText,
       readings: this.readings,
-      logger,
+      logger: createTestLogger((line) => this.warnings.push(line)),
       stop: this.stopper.signal,
       clock: this.clock,
     });
   }
 
-  async #read(bytes: Uint8Array): Promise<number | null> {
-    if (this.#chunks.length === 0) {
-      await new Promise<void>((resolve) => this.#wake = resolve);
-    }
-    const chunk = this.#chunks.shift()!;
-    if (typeof chunk === "number") {
-      this.clock.pass(chunk);
-      return await this.#read(bytes);
-    }
-    if (chunk instanceof Error) throw chunk;
-    if (chunk === null) return null;
-    const { read, written } = new TextEncoder().encodeInto(chunk, bytes);
-    if (read < chunk.length) this.#chunks.unshift(chunk.slice(read));
-    return written;
-  }
-
-  /** Adds to the input. */
-  push(...chunks: Chunk[]): void {
-    this.#chunks.push(...chunks);
-    this.#wake?.();
-    this.#wake = undefined;
-  }
-
-  /** Adds to the input, and waits until all of it is read. */
+  /** Adds to the input, and waits until all of it is read: nothing takes time. */
   async send(...chunks: Chunk[]): Promise<void> {
-    this.push(...chunks);
-    const isDone = () =>
-      this.#wake !== undefined ||
-      this.warnings.some((warning) => warning.startsWith("The input"));
-    await waitFor("another read, or the end of the input", isDone);
+    this.input.push(...chunks);
+    await delay(0);
   }
 
   /** Asserts the last reading, and all warnings so far. */
@@ -118,20 +83,20 @@ const INPUTS: Row[] = [
 
 for (const [verb, chunks, text, ...warnings] of INPUTS) {
   Deno.test(`followInput() ${verb}`, async () => {
-    const input = new TestInput();
+    const input = new Simulation();
     await input.send(...chunks);
     input.assert(JSON.stringify(text), ...warnings);
   });
 }
 
 Deno.test("followInput() does not take what it drops of a line for the start of a text", async () => {
-  const input = new TestInput({ json: true });
+  const input = new Simulation({ json: true });
   await input.send(`${LONGEST}{\n 1\n`, "2,\x18\n", " 3\n");
   input.assert(" 3", TOO_LONG, UNFINISHED.replace("2", "2,"));
 });
 
 Deno.test("followInput() escapes what it logs of a line", async () => {
-  const input = new TestInput({ json: true });
+  const input = new Simulation({ json: true });
   await input.send("\ufeff\x1b\x9b31m\x7f°".padEnd(80, "x") + "y\n");
   const start = String.raw`\ufeff\u001b\u009b31m\u007f\u00b0`;
   const shown = `"${start}${"x".repeat(72)}"`;
@@ -139,7 +104,7 @@ Deno.test("followInput() escapes what it logs of a line", async () => {
 });
 
 Deno.test("followInput() logs the same problem once a minute", async () => {
-  const input = new TestInput({ json: true });
+  const input = new Simulation({ json: true });
   const long = `${LONGEST}x\n`;
   await input.send("a\n", '1\nb\n"2"\n', long, "c\n\n", long);
   const first = [notJson("a"), TOO_LONG];
@@ -162,27 +127,18 @@ const REASONS: [chunks: Chunk[], reason: string][] = [
 
 for (const [chunks, reason] of REASONS) {
   Deno.test(`followInput() explains that the sensor has sent ${reason}`, async () => {
-    const input = new TestInput({ json: true });
+    const input = new Simulation({ json: true });
     await input.send(...chunks);
     assertEquals(input.readings.explain(), `The sensor has sent ${reason}`);
   });
 }
 
 Deno.test("followInput() does not log the end of an input that comes with the signal to stop", async () => {
-  for (const [end, how] of [[null, "ended"], [EIO, "failed"]] as const) {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const input = new TestInput({ delay: () => promise });
-    input.push(end);
-    const reason = `The sensor has sent no reading, and the input has ${how}`;
-    const read = () => input.readings.explain();
-    await waitFor(
-      `"${reason}"`,
-      read,
-      (text) => text === reason,
-    );
-    input.stopper.abort(); // Ctrl+C ends a sensor in the same pipeline first
-    resolve();
-    await input.end;
+  for (const end of [null, EIO]) {
+    const input = new Simulation();
+    const stop = () => Promise.resolve(input.stopper.abort());
+    input.clock.delay = stop; // Ctrl+C ends a sensor in the same pipeline first
+    await input.send(end);
     input.assert(undefined);
   }
 });
