@@ -85,15 +85,13 @@ class LineBuffer {
     if (hasPaused && !isBlank(this.#incomplete)) yield* this.#drop(PAUSED);
     const bytes = this.#bytes.subarray(0, this.#length + count);
     let start = 0;
-    for (
-      let end = bytes.indexOf(LF);
-      end >= 0;
-      end = bytes.indexOf(LF, start)
-    ) {
+    let end = bytes.indexOf(LF);
+    while (end >= 0) {
       const line = bytes.subarray(start, bytes[end - 1] === CR ? end - 1 : end);
       if (!this.#isDropped) yield checkLine(line);
       this.#isDropped = false;
       start = end + 1;
+      end = bytes.indexOf(LF, start);
     }
     this.#bytes.copyWithin(0, start, bytes.length);
     this.#length = bytes.length - start;
