@@ -26,7 +26,7 @@ export class LastReadings {
   readonly #current = new Map<string, Sensor>();
   readonly #silent = new Map<string, Sensor>(); // apart, so that no request walks over them
   #characters = 0;
-  #forgetAt = Infinity; // when to look for a sensor that has been silent for too long
+  #forgetAt = Infinity; // when the next silent sensor is forgotten
   #lastArrival: number | undefined;
   #hasInvalidLines = false;
   #end: "ended" | "failed" | undefined; // of the input
@@ -106,17 +106,18 @@ export class LastReadings {
       const { arrival, start } = sensor;
       if (now - arrival <= maxAgeMs) break;
       this.#delete(name);
-      if (name === THE_SENSOR) continue;
       const longestMs = Math.max(sensor.longestMs, arrival - start);
+      const forgetAt = arrival + maxAgeMs + longestMs;
+      if (name === THE_SENSOR || now > forgetAt) continue;
       this.#add(this.#silent, name, { ...sensor, json: "", longestMs });
-      this.#forgetAt = now;
+      this.#forgetAt = Math.min(this.#forgetAt, forgetAt);
     }
     if (now < this.#forgetAt) return;
     this.#forgetAt = Infinity;
     for (const [name, { arrival, longestMs }] of this.#silent) {
-      const end = arrival + maxAgeMs + longestMs;
-      if (now > end) this.#delete(name);
-      else this.#forgetAt = Math.min(this.#forgetAt, end);
+      const forgetAt = arrival + maxAgeMs + longestMs;
+      if (now > forgetAt) this.#delete(name);
+      else this.#forgetAt = Math.min(this.#forgetAt, forgetAt);
     }
   }
 
