@@ -1,9 +1,7 @@
 // --stdin: how the program reads any kind of standard input.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { Folder } from "../helpers/files.ts";
 import { get } from "../helpers/network.ts";
-import { output } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
 import { missing, skipIf } from "../helpers/skip.ts";
 import { delay } from "../helpers/wait.ts";
@@ -15,21 +13,6 @@ async function read(program: Program): Promise<string> {
   assertEquals(response.status, typeof body === "string" ? 200 : 503);
   return typeof body === "string" ? body : body.detail;
 }
-
-Deno.test("the program serves the last line of its standard input", async () => {
-  await using program = await Program.start(["--stdin"], { hasInput: true });
-  assertEquals(
-    await read(program),
-    "The sensor has sent no reading so far; in a pipe, it may buffer its output",
-  );
-  await program.write("21.5\n22 °C\r\n\n");
-  await program.waitForAnswer('"22 °C"');
-  await program.write("23.5\n");
-  await program.waitForAnswer('"23.5"');
-  assertEquals((await program.stop()).code, 0); // although a read is pending
-  assert(!program.stdout.includes("°C"), "A reading is logged");
-  assertEquals(program.stderr, "");
-});
 
 Deno.test("Date minus Last-Modified is the age of a reading, with an error between -1 s and +2 s", async () => {
   await using program = await Program.start(["--stdin"], { hasInput: true });
@@ -46,20 +29,6 @@ Deno.test("Date minus Last-Modified is the age of a reading, with an error betwe
     const most = performance.now() - sent + 2000;
     assert(least <= age && age <= most, `${least} <= ${age} <= ${most}`);
   }
-});
-
-Deno.test("the program keeps reading a FIFO while its writers come and go", async () => {
-  using folder = await Folder.create();
-  const fifo = `${folder.path}/sensor`;
-  assertEquals((await output("mkfifo", [fifo])).code, 0);
-  const wrap = ["sh", "-c", 'exec "$@" <>"$0"', fifo];
-  await using program = await Program.start(["--stdin"], { wrap });
-  for (const reading of ["21.5", "22"]) {
-    await Deno.writeTextFile(fifo, `${reading}\n`);
-    await program.waitForAnswer(`"${reading}"`);
-  }
-  await program.stop();
-  assert(!program.stdout.includes("WARN"), program.stdout);
 });
 
 /** Makes the standard input of a command non-blocking. */
