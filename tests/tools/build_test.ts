@@ -174,16 +174,6 @@ for (const [ends, compiler] of Object.entries(ENDS)) {
   );
 }
 
-Deno.test(
-  skipIf(unable, "a build whose output is closed leaves nothing behind"),
-  async () => {
-    using clone = await Clone.create();
-    const args = ["-c", ".tools/build executable | :; ls -A dist"];
-    const { stdout } = await clone.run("bash", args);
-    assertEquals(stdout, "");
-  },
-);
-
 const REFUSED: [args: string[], message: string][] = [
   [["exe"], 'Unknown product "exe": use executable or package'],
   [
@@ -217,21 +207,5 @@ Deno.test(
     const damaged = await build();
     assertEquals([damaged.code, damaged.stdout], [1, ""]);
     assertMatch(damaged.stderr, /^git finds no commit in this folder/m);
-  },
-);
-
-Deno.test(
-  skipIf(missing("git"), "a package explains that it needs dpkg-deb"),
-  async () => {
-    using clone = await Clone.create();
-    using programs = await Folder.create();
-    const PATH = programs.path;
-    const link = 'ln -s "$(command -v env)" "$(command -v sh)" "$0"';
-    await output("sh", ["-c", link, PATH]);
-    const args = [`${clone.path}/.tools/build`, "package"];
-    const options = { cwd: clone.path, env: { PATH } };
-    const { code, stderr } = await output("/bin/sh", args, options);
-    assertEquals(code, 1);
-    assertMatch(stderr, /^dpkg-deb is not installed: install it with .*\n$/);
   },
 );
