@@ -23,7 +23,6 @@ const URLS: [url: string, host: string | undefined, target?: string][] = [
   ["http://other", "board", "/"],
   ["http://%2Fdatasensor?x", "board", "/?x"],
   ["http://user@other/datasensor", "board"],
-  ["http://user@other/datasensor", "user"],
   ["http://b:80:80/datasensor", "b"],
   ["http://other//datasensor", "board", "//datasensor"],
   ["http://other//datasensor", "board/x"],
@@ -32,7 +31,6 @@ const URLS: [url: string, host: string | undefined, target?: string][] = [
   ["http://a:80", "a:80", "/"],
   // HTTP/2 with :path *
   ["http://board*", undefined, "/"],
-  ["http://board*", "board", "/"],
 ];
 
 for (const [url, host, target] of URLS) {

@@ -73,25 +73,15 @@ const NOT_ALLOWED = problem(405, "Method Not Allowed", READ_ONLY, ALLOW);
 
 const FOUND = [
   "/datasensor",
-  "/datasensor?",
-  "/datasensor?x=1",
   "/datasensor?/../%",
-  "/%64atasensor",
   "/%64%61%74%61sensor?x=%",
 ];
 const MISSING = [
   "/",
-  "",
-  "/*",
   "/?/datasensor",
   "/Datasensor",
-  "/datasenso",
   "//datasensor",
   "/datasensor/",
-  "/./datasensor",
-  "/a/../datasensor",
-  "/datasensor%",
-  "/datasensor%2F",
   "/datasensor%3Fx=1",
   "/%64atasensor%zz",
   "/%2564atasensor",
