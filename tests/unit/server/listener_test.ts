@@ -33,7 +33,6 @@ const CAUSES: [cause: Error, kind: string, message: string][] = [
     "the system reserves that port for privileged users\nChoose port 1024",
   ],
   [EMFILE, "unknown", "Error: Too many"],
-  [new Error("no name"), "unknown", "Error: no name"],
 ];
 
 const TO = { hostname: "192.0.2.7", port: 80 };

@@ -109,17 +109,14 @@ Deno.test("Server logs why it cannot listen once a minute, and when it can again
 const START = 'Cannot listen on "localhost", port 0: ';
 const START_TAKEN = `${START}another program uses the port`;
 
-Deno.test("Server throws at the start if the port is taken, or retries if it is told to, logging why once a minute", async () => {
+Deno.test("Server throws at the start if the port is taken, or retries if it is told to", async () => {
   const taken = () => Object.assign(new FakeSystem(), { isPortTaken: true });
   const system = taken();
   const { log, reported } = new Simulation(system, { retriesStart: true });
-  await system.pass(130_000);
-  const warning = `${START_TAKEN}. ${REMEDY}`;
-  assertEquals(log, [warning, warning, warning]);
-  assertEquals(reported, []);
+  await system.pass(1000);
+  assertEquals([log, reported], [[`${START_TAKEN}. ${REMEDY}`], []]);
   system.isPortTaken = false;
   await system.pass(1000);
-  assertMatch(reported[0]!, /^Listening after 130\.\d s$/);
   assertMatch(reported.at(-1)!, /http:\/\/127\.0\.0\.1:5000\//);
 
   const terminal = new Simulation(taken());
@@ -148,14 +145,8 @@ Deno.test("Server logs each new failure at once, and the same one once a minute"
   system.fail(); // Deno.serve ends without being stopped
   await system.pass(1000);
   const ended = closed("The server has ended");
-  assertServes(
-    simulation,
-    CLOSED,
-    CLOSED,
-    CLOSED,
-    closed(other),
-    ended,
-  );
+  const lines = [CLOSED, CLOSED, CLOSED, closed(other), ended];
+  assertServes(simulation, ...lines);
 });
 
 type Event = (system: FakeSystem, random: Random) => void;
@@ -210,21 +201,6 @@ Deno.test("Server adds no further listener to the stop signal when it recovers",
   assertEquals([system.fate, added], ["answered", 0]);
 });
 
-Deno.test("Server closes all connections soon after the process grew too large", async () => {
-  const simulation = await Simulation.start();
-  const { system } = simulation;
-  system.megabytes = 144;
-  await system.pass(5000);
-  assertEquals(system.connections, 10);
-  system.megabytes = 145;
-  await system.pass(500);
-  assertEquals(system.connections, 0);
-  await system.pass(1000);
-  const { waiting, refused } = system.clients;
-  assert(waiting > 100 && refused < 5, "Clients do not wait for the memory");
-  assertServes(simulation, TOO_LARGE);
-});
-
 Deno.test("Server has a higher memory limit where it uses much from the start", async () => {
   const simulation = await Simulation.start({ megabytes: 300 });
   const { system } = simulation;
@@ -240,7 +216,7 @@ Deno.test("Server has a higher memory limit where it uses much from the start", 
   assertServes(simulation, TOO_LARGE);
 });
 
-Deno.test("Server has the same memory limit after each attack", async () => {
+Deno.test("Server closes all connections soon after the process grew too large, at the same limit after each attack", async () => {
   const simulation = await Simulation.start();
   const { system } = simulation;
   system.idleMegabytes = 140; // not all is given back
@@ -253,6 +229,8 @@ Deno.test("Server has the same memory limit after each attack", async () => {
     await system.pass(1000);
     assertEquals(system.connections, 0);
   }
+  const { waiting, refused } = system.clients;
+  assert(waiting > 1000 && refused < 50, "Clients do not wait for the memory");
   assertServes(simulation, TOO_LARGE);
 });
 

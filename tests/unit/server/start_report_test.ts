@@ -26,14 +26,12 @@ const LOCAL = on("127.0.0.1");
 const IPV4 = [LOCAL, on("192.0.2.7")];
 const IPV6 = [...IPV4, on("[2001:db8::7]")];
 
-const OTHER = "192.0.2.9"; // where only DENO_SERVE_ADDRESS leads
-
 const REPORTS: [what: string, string, string[], typeof networkInterfaces?][] = [
   ["the loopback address, and who can connect", "::1", [
     ONLY_HERE,
     on("[::1]"),
   ]],
-  ["any other address", OTHER, [on(OTHER)]],
+  ["any other address", "192.0.2.9", [on("192.0.2.9")]],
   ["the IPv4 addresses of this machine", "0.0.0.0", [all("0.0.0.0"), ...IPV4]],
   ["IPv6 addresses that are not link-local", "::", [all("::"), ...IPV6]],
   ["only loopback in a sandbox", "::", [all("::"), LOCAL], hideInterfaces],
@@ -50,17 +48,14 @@ for (const [what, hostname, lines, list = networkInterfaces] of REPORTS) {
   });
 }
 
-Deno.test("formatStartReport() names the page at the first address that other machines reach, or else the only one", () => {
-  for (
-    const [hostname, host] of [["0.0.0.0", "192.0.2.7"], [
-      "::1",
-      "[::1]",
-    ]] as const
-  ) {
+/** Where the service listens, and the host of the page that it names. */
+const PAGES = { "::": "192.0.2.7", "::1": "[::1]" };
+
+for (const [hostname, host] of Object.entries(PAGES)) {
+  Deno.test(`formatStartReport() names the page at ${host} with ${hostname}`, () => {
     const address = { transport: "tcp", hostname, port: 5001 } as const;
-    const report = formatStartReport(address, true, true, {
-      networkInterfaces,
-    });
+    const system = { networkInterfaces };
+    const report = formatStartReport(address, true, true, system);
     assertEquals(report.at(-1), ` * Page with graphs: http://${host}:5001/`);
-  }
-});
+  });
+}
