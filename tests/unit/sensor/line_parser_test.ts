@@ -39,17 +39,9 @@ Deno.test("parseText() makes a JSON string of any line", () => {
 
 Deno.test("createJsonParser() accepts JSON texts unchanged", () => {
   const parser = createJsonParser();
-  for (
-    const line of [
-      '{"t": 21.50}',
-      "12345678901234567890",
-      ' [1, "°"] ',
-      "[null]",
-      '"null"',
-      "false",
-      "[".repeat(30_000) + "]".repeat(30_000),
-    ]
-  ) {
+  const deep = "[".repeat(30_000) + "]".repeat(30_000);
+  const lines = ['{"t": 21.50}', "12345678901234567890", ' [1, "°"] ', "false"];
+  for (const line of [...lines, deep]) {
     assertEquals(parse(parser, line), line);
   }
 });
@@ -122,21 +114,16 @@ for (const [what, lines] of SEQUENCES) {
 
 /** Lines, and the names of their sensors by model, channel and id, or what is wrong. */
 const NAMES: [line: string, name: string][] = [
-  ['{"id":42,"channel":1,"model":"Nexus-TH"}', "Nexus-TH/1/42"],
   ['{"model":"LaCrosse-WS3600","id":"7"}', "LaCrosse-WS3600//7"],
   ['{"model":"a/b%","channel":1.0,"id":true}', "a%2Fb%25/1/true"],
   ['{"id":1,"id":433.92}', "//433.92"],
   ['{"id":-9007199254740991}', "//-9007199254740991"],
   [String.raw`{"id":"\ud800"}`, "//\ufffd"], // Prometheus gets no other text
-  ['{"id":"12345678901234567890"}', "//12345678901234567890"],
   // JSON.parse() rounds these
   ['{"id":9007199254740992}', UNSAFE_NAME],
   ['{"model":"a","channel":-12345678901234567890}', UNSAFE_NAME],
-  ['{"id":1e400}', UNSAFE_NAME],
   ['{"id":null,"channel":[1],"model":{"id":1}}', NO_NAME],
   ['[{"id":1}]', NO_NAME],
-  ['"id"', NO_NAME],
-  ["21.5", NO_NAME],
 ];
 
 for (const [line, name] of NAMES) {

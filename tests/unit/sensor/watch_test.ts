@@ -57,18 +57,6 @@ Deno.test("Watch logs that no reading has come since the start, that one comes, 
   ]]);
 });
 
-Deno.test("Watch logs readings that come and go once a minute", async () => {
-  const warnings = await watch(65, (readings, second) => {
-    if (second % 3 === 0) readings.set("21");
-  });
-  assertEquals(warnings, [
-    [1, logged(age(2))],
-    [3, AGAIN],
-    [61, logged(age(2))],
-    [63, AGAIN],
-  ]);
-});
-
 Deno.test("Watch logs which of several sensors fall silent, and which are back, once a minute", async () => {
   const warnings = await watch(70, (readings, second) => {
     readings.set("1", "healthy");
