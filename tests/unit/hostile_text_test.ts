@@ -14,6 +14,7 @@ import { createJsonParser, parseText } from "../../src/sensor/line_parser.ts";
 import { MAX_LINE_BYTES } from "../../src/sensor/line_reader.ts";
 import { TestClock } from "../helpers/test_clock.ts";
 import { createTestLogger } from "../helpers/test_logger.ts";
+import { TestInput } from "./sensor/test_input.ts";
 
 /** A hundred times what the slowest text takes, and less than a quadratic one does. */
 const LIMIT_MS = 1000;
@@ -26,15 +27,11 @@ const responses = new Responses(false, clock);
 /** Serves a line to Prometheus, as a text and as JSON of one of several sensors. */
 async function readLine(line: string): Promise<void> {
   for (const keys of [undefined, ["a", "b"]]) {
-    const chunks = [new TextEncoder().encode(`${line}\n`)];
-    const read = (bytes: Uint8Array) => {
-      const chunk = chunks.shift();
-      if (chunk) bytes.set(chunk);
-      return Promise.resolve(chunk?.length ?? null);
-    };
+    const input = new TestInput(clock);
+    input.push(`${line}\n`, null);
     const readings = new LastReadings(300, "", clock);
     await followInput({
-      input: { read },
+      input,
       parse: keys ? createJsonParser(keys) : parseText,
       readings,
       logger,
