@@ -284,15 +284,6 @@ for (const [what, happen, milliseconds] of STOPS) {
   });
 }
 
-Deno.test("Server stops at once without running requests", async () => {
-  const simulation = await Simulation.start();
-  const { system } = simulation;
-  system.connections = 0;
-  simulation.stopper.abort();
-  await system.pass(1);
-  assertEquals(simulation.isRunning, false);
-});
-
 /** What a server does when it is told to stop, and what makes it do so. */
 const ACTIVITIES: [
   what: string,
