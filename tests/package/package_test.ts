@@ -15,7 +15,7 @@ const clone = await Folder.ofProject();
 globalThis.addEventListener("unload", () => clone.remove());
 const folder = `${clone.path}/dist`;
 
-const reason = missing("dpkg-deb", "git") ??
+const reason = missing("dpkg-deb", "git", "lintian", "readelf") ??
   await makeFromCommit("package", "aarch64", clone);
 let version = "";
 if (!reason) {
@@ -37,7 +37,12 @@ async function run(script: string): Promise<string> {
   return stdout;
 }
 
-Deno.test(skipIf(reason, "the package contains these files"), async () => {
+/** Defines a test of the package. */
+function test(name: string, check: () => Promise<void>): void {
+  Deno.test(skipIf(reason, name), check);
+}
+
+test("the package contains these files", async () => {
   const files = await run(`dpkg-deb -c ${NAME} | grep -v ^d |
     sed -E 's/ +[0-9]+ [^ ]+ [^ ]+ / /'`); // the size and the time
   assertEquals(files.split("\n"), [
@@ -70,103 +75,70 @@ Deno.test(skipIf(reason, "the package contains these files"), async () => {
   ]);
 });
 
-Deno.test(
-  skipIf(reason, "the package has the version of the executable"),
-  async () => {
-    assertMatch(version, /^\d+\.\d+\.\d+\+202611221629\d\d\.[0-9a-f]{7}$/);
-    assertEquals(await run(`dpkg-deb -f ${NAME} Version`), `${version}\n`);
-    // In deno.json, which it contains
-    await run(`grep -aqF '"version": "${version}"' tree/usr/bin/datasensor`);
-  },
-);
+test("the package has the version of the executable", async () => {
+  assertMatch(version, /^\d+\.\d+\.\d+\+202611221629\d\d\.[0-9a-f]{7}$/);
+  assertEquals(await run(`dpkg-deb -f ${NAME} Version`), `${version}\n`);
+  // In deno.json, which it contains
+  await run(`grep -aqF '"version": "${version}"' tree/usr/bin/datasensor`);
+});
 
-Deno.test(
-  skipIf(reason, "the package says how much space it takes, in KiB"),
-  async () => {
-    const files = await run(`dpkg-deb -c ${NAME} |
+test("the package says how much space it takes, in KiB", async () => {
+  const files = await run(`dpkg-deb -c ${NAME} |
       awk '{ bytes += $3 } END { print bytes / 1024 }'`);
-    const said = Number(await run(`dpkg-deb -f ${NAME} Installed-Size`));
-    assertEquals(Math.round(said / Number(files) * 100), 100);
-  },
-);
+  const said = Number(await run(`dpkg-deb -f ${NAME} Installed-Size`));
+  assertEquals(Math.round(said / Number(files) * 100), 100);
+});
 
-Deno.test(
-  skipIf(
-    reason,
-    "a package with placeholders, such as today's, is not published",
-  ),
-  async () => {
-    const workflow = await Deno.readTextFile(".github/workflows/ci.yml");
-    const [, step] = workflow.match(
-      /- name: Refuse placeholders\n(?: +[a-z-]+: .*\n)+? +run: \|\n((?: {10}.*\n)+)/,
-    )!;
-    const run = ["-ec", step!];
-    const { code, stdout } = await output("bash", run, { cwd: folder });
-    assertEquals(code, 1);
-    const files = stdout.split("\n").filter((it) => it.startsWith("package/"));
-    assertEquals(files.sort(), [
-      "package/DEBIAN/control",
-      `package/${DOCUMENTS}/.github/SECURITY.md`,
-      `package/${DOCUMENTS}/README.md`,
-      `package/${DOCUMENTS}/changelog`,
-      `package/${DOCUMENTS}/copyright`,
-    ]);
-  },
-);
+test("a package with placeholders, such as today's, is not published", async () => {
+  const workflow = await Deno.readTextFile(".github/workflows/ci.yml");
+  const [, step] = workflow.match(
+    /- name: Refuse placeholders\n(?: +[a-z-]+: .*\n)+? +run: \|\n((?: {10}.*\n)+)/,
+  )!;
+  const run = ["-ec", step!];
+  const { code, stdout } = await output("bash", run, { cwd: folder });
+  assertEquals(code, 1);
+  const files = stdout.split("\n").filter((it) => it.startsWith("package/"));
+  assertEquals(files.sort(), [
+    "package/DEBIAN/control",
+    `package/${DOCUMENTS}/.github/SECURITY.md`,
+    `package/${DOCUMENTS}/README.md`,
+    `package/${DOCUMENTS}/changelog`,
+    `package/${DOCUMENTS}/copyright`,
+  ]);
+});
 
-Deno.test(
-  skipIf(
-    reason ?? missing("readelf"),
-    "the package depends on what the executable needs",
-  ),
-  async () => {
-    const needs = await run("readelf -dVW tree/usr/bin/datasensor");
-    const packages = Array.from(
-      needs.matchAll(/\(NEEDED\).*\[(.*)\]/g),
-      ([, library]) => library === "libgcc_s.so.1" ? "libgcc-s1" : "libc6",
-    );
-    const versions = needs.match(/(?<=GLIBC_2\.)\d+/g)!.map(Number);
-    const depends = (await run(`dpkg-deb -f ${NAME} Depends`)).trim();
-    assertEquals(depends, `libc6 (>= 2.${Math.max(...versions)}), libgcc-s1`);
-    assertEquals(new Set(packages), new Set(["libc6", "libgcc-s1"]));
-  },
-);
+test("the package depends on what the executable needs", async () => {
+  const needs = await run("readelf -dVW tree/usr/bin/datasensor");
+  const packages = Array.from(
+    needs.matchAll(/\(NEEDED\).*\[(.*)\]/g),
+    ([, library]) => library === "libgcc_s.so.1" ? "libgcc-s1" : "libc6",
+  );
+  const versions = needs.match(/(?<=GLIBC_2\.)\d+/g)!.map(Number);
+  const depends = (await run(`dpkg-deb -f ${NAME} Depends`)).trim();
+  assertEquals(depends, `libc6 (>= 2.${Math.max(...versions)}), libgcc-s1`);
+  assertEquals(new Set(packages), new Set(["libc6", "libgcc-s1"]));
+});
 
-Deno.test(
-  skipIf(
-    reason ?? missing("lintian"),
-    "lintian finds nothing in the package, and needs every override",
-  ),
-  async () => {
-    // A superfluous override is only information, as are remarks on Deno's code
-    const found = await run(`lintian --no-cfg --fail-on none --display-info \\
+test("lintian finds nothing in the package, and needs every override", async () => {
+  // A superfluous override is only information, as are remarks on Deno's code
+  const found = await run(`lintian --no-cfg --fail-on none --display-info \\
       ${NAME} 2>/dev/null | grep -E '^[EW]:|-override ' || true`);
-    assertEquals(found, "");
-  },
-);
+  assertEquals(found, "");
+});
 
-Deno.test(
-  skipIf(reason, "the manual page lists the flags, and files of the package"),
-  async () => {
-    const file = "tree/usr/share/man/man1/datasensor.1.gz";
-    const page = (await run(`gzip -dc ${file}`)).replaceAll("\\-", "-");
-    const flags = HELP.slice(HELP.indexOf("  --host"));
-    assert(page.includes(`\n${flags}\n`), page);
-    for (const [file] of page.matchAll(/(?<=^\.I )\/(etc|usr)\/.*/gm)) {
-      await Deno.stat(`${folder}/tree${file}`);
-    }
-  },
-);
+test("the manual page lists the flags, and files of the package", async () => {
+  const file = "tree/usr/share/man/man1/datasensor.1.gz";
+  const page = (await run(`gzip -dc ${file}`)).replaceAll("\\-", "-");
+  const flags = HELP.slice(HELP.indexOf("  --host"));
+  assert(page.includes(`\n${flags}\n`), page);
+  for (const [file] of page.matchAll(/(?<=^\.I )\/(etc|usr)\/.*/gm)) {
+    await Deno.stat(`${folder}/tree${file}`);
+  }
+});
 
-Deno.test(
-  skipIf(
-    reason,
-    "every link in the package's documents leads to one of its files or sections",
-  ),
-  async () => {
-    const documents = await run(`find "$PWD/tree/${DOCUMENTS}" -name "*.md"`);
-    for (const document of documents.trim().split("\n")) {
-      assertEquals(await listBrokenLinks(document), []);
-    }
-  },
-);
+test("every link in the package's documents leads to one of its files or sections", async () => {
+  const documents = await run(`find "$PWD/tree/${DOCUMENTS}" -name "*.md"`);
+  for (const document of documents.trim().split("\n")) {
+    assertEquals(await listBrokenLinks(document), []);
+  }
+});

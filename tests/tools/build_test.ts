@@ -21,7 +21,10 @@ chmod 755 "$output"
 const STAND_INS =
   "This build contains the stand-ins of .tools/std for the @std packages: do not release it";
 
-const unable = missing("git", "dpkg-deb");
+/** Defines a test that builds. */
+function test(name: string, check: () => Promise<void>): void {
+  Deno.test(skipIf(missing("git", "dpkg-deb"), name), check);
+}
 
 interface BuildOptions {
   compiler?: string;
@@ -80,13 +83,11 @@ class Clone implements Disposable {
   }
 }
 
-Deno.test(
-  skipIf(unable, "a commit gives the same package in every clone"),
-  async () => {
-    using first = await Clone.create();
-    using second = new Clone(await Folder.create());
-    using home = await Folder.create();
-    const script = `umask 077; git clone -q "$0" .; cp "$0/$1" "$1"
+test("a commit gives the same package in every clone", async () => {
+  using first = await Clone.create();
+  using second = new Clone(await Folder.create());
+  using home = await Folder.create();
+  const script = `umask 077; git clone -q "$0" .; cp "$0/$1" "$1"
       git config core.autocrlf true; git config tar.umask 077
       echo "*.html export-ignore" >.git/info/attributes
       mkdir -p dist "$2/.config/git"
@@ -94,64 +95,57 @@ Deno.test(
       echo "*.png export-ignore" >"$2/.config/git/attributes"
       git config --file "$2/.gitconfig" core.eol crlf
       chown -R 65534 . || true # another user's clone, if this is root`;
-    const args = [first.path, ".tools/std/flags", home.path];
-    await output("sh", ["-ec", script, ...args], { cwd: second.path });
-    const env = {
-      CDPATH: "/",
-      DENO_COMPAT: "1",
-      GIT_DIR: first.path,
-      HOME: home.path,
-      OTEL_DENO_TRACING: "true",
-      TAR_OPTIONS: "--exclude=nginx.conf",
-      TZ: "Pacific/Auckland",
-    };
-    const changed = { umask: "077", env };
-    assertEquals((await first.build(["package"])).code, 0);
-    assertEquals((await second.build(["package"], changed)).code, 0);
-    const sum = async ({ path }: Clone) => {
-      const file = `${path}/dist/datasensor_arm64.deb`;
-      return (await output("sha256sum", [file])).stdout.split(" ")[0];
-    };
-    assertEquals(await sum(second), await sum(first));
-    const list = ["-c", `${first.path}/dist/datasensor_arm64.deb`];
-    const { stdout } = await output("dpkg-deb", list, { env: { TZ: "UTC" } });
-    const times = stdout.match(/\d{4}-\d\d-\d\d \d\d:\d\d/g);
-    assertEquals(new Set(times), new Set(["2026-11-22 16:29"]));
-  },
-);
+  const args = [first.path, ".tools/std/flags", home.path];
+  await output("sh", ["-ec", script, ...args], { cwd: second.path });
+  const env = {
+    CDPATH: "/",
+    DENO_COMPAT: "1",
+    GIT_DIR: first.path,
+    HOME: home.path,
+    OTEL_DENO_TRACING: "true",
+    TAR_OPTIONS: "--exclude=nginx.conf",
+    TZ: "Pacific/Auckland",
+  };
+  const changed = { umask: "077", env };
+  assertEquals((await first.build(["package"])).code, 0);
+  assertEquals((await second.build(["package"], changed)).code, 0);
+  const sum = async ({ path }: Clone) => {
+    const file = `${path}/dist/datasensor_arm64.deb`;
+    return (await output("sha256sum", [file])).stdout.split(" ")[0];
+  };
+  assertEquals(await sum(second), await sum(first));
+  const list = ["-c", `${first.path}/dist/datasensor_arm64.deb`];
+  const { stdout } = await output("dpkg-deb", list, { env: { TZ: "UTC" } });
+  const times = stdout.match(/\d{4}-\d\d-\d\d \d\d:\d\d/g);
+  assertEquals(new Set(times), new Set(["2026-11-22 16:29"]));
+});
 
-Deno.test(
-  skipIf(unable, "a build contains changes, but no new files, and says so"),
-  async () => {
-    using clone = await Clone.create();
-    await Deno.utime(`${clone.path}/main.ts`, 0, 0); // is no change
-    await Deno.writeTextFile(`${clone.path}/src/new.ts`, ""); // nor is this
-    const { given, stdout } = await clone.compile();
-    assertEquals(stdout, `Made ${clone.path}/dist/datasensor-aarch64\n`);
-    await Deno.remove(`${clone.path}/src/clock.ts`);
-    await Deno.writeTextFile(`${clone.path}/.git/index.lock`, ""); // another build's
-    const changed = await clone.compile();
-    assertMatch(
-      changed.stdout,
-      /^This build contains changes that are not committed, but no new files/,
-    );
-    const list = (text: string) => text.match(/(?<= )src\/.*$/gm)!;
-    const others = list(given).filter((file) => file !== "src/clock.ts");
-    assertEquals(list(changed.given), others);
-  },
-);
+test("a build contains changes, but no new files, and says so", async () => {
+  using clone = await Clone.create();
+  await Deno.utime(`${clone.path}/main.ts`, 0, 0); // is no change
+  await Deno.writeTextFile(`${clone.path}/src/new.ts`, ""); // nor is this
+  const { given, stdout } = await clone.compile();
+  assertEquals(stdout, `Made ${clone.path}/dist/datasensor-aarch64\n`);
+  await Deno.remove(`${clone.path}/src/clock.ts`);
+  await Deno.writeTextFile(`${clone.path}/.git/index.lock`, ""); // another build's
+  const changed = await clone.compile();
+  assertMatch(
+    changed.stdout,
+    /^This build contains changes that are not committed, but no new files/,
+  );
+  const list = (text: string) => text.match(/(?<= )src\/.*$/gm)!;
+  const others = list(given).filter((file) => file !== "src/clock.ts");
+  assertEquals(list(changed.given), others);
+});
 
-Deno.test(
-  skipIf(unable, "a build with the stand-ins for @std says so"),
-  async () => {
-    using clone = await Clone.create();
-    assert(!(await clone.compile()).stdout.includes(STAND_INS));
-    await clone.setStdFlags("--no-lock --import-map=stand-ins");
-    const { given, stdout } = await clone.compile();
-    assert(given.includes("--no-lock\n--import-map=stand-ins\n"), given);
-    assert(stdout.includes(`${STAND_INS}\n`), stdout);
-  },
-);
+test("a build with the stand-ins for @std says so", async () => {
+  using clone = await Clone.create();
+  assert(!(await clone.compile()).stdout.includes(STAND_INS));
+  await clone.setStdFlags("--no-lock --import-map=stand-ins");
+  const { given, stdout } = await clone.compile();
+  assert(given.includes("--no-lock\n--import-map=stand-ins\n"), given);
+  assert(stdout.includes(`${STAND_INS}\n`), stdout);
+});
 
 const ENDS = {
   fails: "#!/bin/sh\nexit 1\n",
@@ -160,18 +154,15 @@ const ENDS = {
 };
 
 for (const [ends, compiler] of Object.entries(ENDS)) {
-  Deno.test(
-    skipIf(unable, `a build that ${ends} keeps the earlier file, and no other`),
-    async () => {
-      using clone = await Clone.create();
-      const { given } = await clone.compile();
-      assertEquals((await clone.build(["executable"], { compiler })).code, 1);
-      const { stdout } = await output("ls", ["-A", `${clone.path}/dist`]);
-      assertEquals(stdout, "datasensor-aarch64\n");
-      const file = `${clone.path}/dist/datasensor-aarch64`;
-      assertEquals(await Deno.readTextFile(file), given);
-    },
-  );
+  test(`a build that ${ends} keeps the earlier file, and no other`, async () => {
+    using clone = await Clone.create();
+    const { given } = await clone.compile();
+    assertEquals((await clone.build(["executable"], { compiler })).code, 1);
+    const { stdout } = await output("ls", ["-A", `${clone.path}/dist`]);
+    assertEquals(stdout, "datasensor-aarch64\n");
+    const file = `${clone.path}/dist/datasensor-aarch64`;
+    assertEquals(await Deno.readTextFile(file), given);
+  });
 }
 
 const REFUSED: [args: string[], message: string][] = [
@@ -194,18 +185,15 @@ for (const [args, message] of REFUSED) {
   });
 }
 
-Deno.test(
-  skipIf(missing("git"), "a build fails without a clone that git can read"),
-  async () => {
-    using project = await Folder.ofProject();
-    const build = () =>
-      output(".tools/build", ["executable"], { cwd: project.path });
-    const without = await build();
-    assertEquals(without.code, 1);
-    assertMatch(without.stderr, /^This folder is no clone of the repository/);
-    await Deno.mkdir(`${project.path}/.git`);
-    const damaged = await build();
-    assertEquals([damaged.code, damaged.stdout], [1, ""]);
-    assertMatch(damaged.stderr, /^git finds no commit in this folder/m);
-  },
-);
+test("a build fails without a clone that git can read", async () => {
+  using project = await Folder.ofProject();
+  const build = () =>
+    output(".tools/build", ["executable"], { cwd: project.path });
+  const without = await build();
+  assertEquals(without.code, 1);
+  assertMatch(without.stderr, /^This folder is no clone of the repository/);
+  await Deno.mkdir(`${project.path}/.git`);
+  const damaged = await build();
+  assertEquals([damaged.code, damaged.stdout], [1, ""]);
+  assertMatch(damaged.stderr, /^git finds no commit in this folder/m);
+});
