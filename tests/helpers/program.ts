@@ -49,14 +49,9 @@ export class Program extends Process {
     return await program.untilReady(() => program.waitUntilListening());
   }
 
-  /** The addresses that the start report lists. */
-  get addresses(): string[] {
-    const matches = this.stdout.matchAll(/Running on (http:\S+)/g);
-    return Array.from(matches, ([, address]) => address!);
-  }
-
+  /** The first address that the start report lists. */
   get url(): string {
-    return this.addresses[0]!;
+    return this.stdout.match(/Running on (http:\S+)/)![1]!;
   }
 
   get port(): number {
