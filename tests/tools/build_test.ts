@@ -51,14 +51,8 @@ class Clone implements Disposable {
     await Deno.writeTextFile(`${this.path}/.tools/std/flags`, flags);
   }
 
-  /** Builds. */
-  build(args: string[], options: BuildOptions = {}): Promise<Output> {
-    return this.run(".tools/build", args, options);
-  }
-
-  /** Runs a command that builds with a compiler. */
-  async run(
-    command: string,
+  /** Builds with a compiler. */
+  async build(
     args: string[],
     { compiler = COMPILER, umask = "022", env = {} }: BuildOptions = {},
   ): Promise<Output> {
@@ -66,7 +60,7 @@ class Clone implements Disposable {
     const file = `${programs.path}/deno`;
     await Deno.writeTextFile(file, compiler, { mode: 0o755 });
     const PATH = `${programs.path}:${Deno.env.get("PATH")}`;
-    const run = ["-c", 'umask $0; exec "$@"', umask, command, ...args];
+    const run = ["-c", 'umask $0; exec "$@"', umask, ".tools/build", ...args];
     return await output("sh", run, { cwd: this.path, env: { PATH, ...env } });
   }
 

@@ -6,27 +6,18 @@ import { type Output, output } from "../helpers/process.ts";
 
 const FLAGS = ".tools/std/flags";
 
-/** A clone that has not been used yet, with an empty cache of Deno. */
-class NewClone implements Disposable {
-  static async create(): Promise<NewClone> {
-    const clone = new NewClone(await Folder.ofProject());
-    await Deno.remove(`${clone.folder.path}/${FLAGS}`);
-    return clone;
-  }
+/** Creates a clone that has not been used yet. */
+async function createClone(): Promise<Folder> {
+  const clone = await Folder.ofProject();
+  await Deno.remove(`${clone.path}/${FLAGS}`);
+  return clone;
+}
 
-  private constructor(readonly folder: Folder) {}
-
-  /** Starts the service, which only prints its version. */
-  start(registry: string): Promise<Output> {
-    const cwd = this.folder.path;
-    const env = { JSR_URL: registry, DENO_DIR: `${cwd}/cache` };
-    const args = ["task", "-q", "start", "--version"];
-    return output(Deno.execPath(), args, { cwd, env, killGroup: true });
-  }
-
-  [Symbol.dispose](): void {
-    this.folder.remove();
-  }
+/** Starts the service, which only prints its version, with a cache of the clone's own. */
+function start({ path }: Folder, registry: string): Promise<Output> {
+  const env = { JSR_URL: registry, DENO_DIR: `${path}/cache` };
+  const args = ["task", "-q", "start", "--version"];
+  return output(Deno.execPath(), args, { cwd: path, env, killGroup: true });
 }
 
 Deno.test("the stand-ins are used where jsr.io refuses connections, does not answer, or is blocked by a proxy", async () => {
@@ -37,15 +28,15 @@ Deno.test("the stand-ins are used where jsr.io refuses connections, does not ans
   const refusing = 1; // a port that nobody uses
   for (const port of [refusing, silent.addr.port, proxy.addr.port]) {
     const registry = `http://127.0.0.1:${port}`;
-    using clone = await NewClone.create();
-    const first = await clone.start(registry);
+    using clone = await createClone();
+    const first = await start(clone, registry);
     assertEquals(
       first.stderr,
       `${registry} cannot be reached: this clone now uses the stand-ins in ` +
         `.tools/std for the @std packages. To look again, delete ${FLAGS}\n`,
     );
     assertMatch(first.stdout, /^datasensor /);
-    const next = await clone.start(registry);
+    const next = await start(clone, registry);
     assertEquals([next.stdout, next.stderr], [first.stdout, ""]);
   }
 });
@@ -59,9 +50,9 @@ Deno.test("a package of jsr.io that was modified is an error", async () => {
     ({ url }) =>
       Response.json(url.endsWith("/meta.json") ? { versions } : meta),
   );
-  using clone = await NewClone.create();
-  for (let start = 1; start <= 2; start++) {
-    const ended = await clone.start(`http://127.0.0.1:${jsr.addr.port}`);
+  using clone = await createClone();
+  for (let time = 1; time <= 2; time++) {
+    const ended = await start(clone, `http://127.0.0.1:${jsr.addr.port}`);
     assert(ended.code !== 0 && ended.stdout === "", ended.stdout);
     assertMatch(ended.stderr, /^error: Integrity check failed for package/);
   }
