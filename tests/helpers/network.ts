@@ -17,7 +17,7 @@ export const HALF_BODY = "POST /datasensor HTTP/1.1\r\nHost: board\r\n" +
 /** Fetches with a time-out. */
 export function get(
   url: string,
-  options?: RequestInit & { client?: Deno.HttpClient },
+  options?: RequestInit,
 ): Promise<Response> {
   return fetch(url, {
     signal: AbortSignal.timeout(DEADLINE_MS),
@@ -66,13 +66,12 @@ export async function receive(
 
 /** Sends a request over a new connection, and reads like {@linkcode receive}. */
 export async function exchange(
-  address: number | { hostname: string; port: number },
+  port: number,
   request: string,
   until?: (response: string) => boolean,
   limit?: number,
 ): Promise<string> {
-  const to = typeof address === "number" ? { port: address } : address;
-  using connection = await Deno.connect(to);
+  using connection = await Deno.connect({ port });
   // Not awaited, as the server may answer and close before reading everything
   send(connection, request).catch(() => {});
   return await receive(connection, until, limit);

@@ -10,7 +10,6 @@ import type { Process } from "./process.ts";
 export function onTerminal(
   command: string[],
   redirection = "",
-  env: Record<string, string> = {},
 ): ConstructorParameters<typeof Process> {
   const words = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`);
   return ["script", [
@@ -19,7 +18,7 @@ export function onTerminal(
     `stty -echo -onlcr; echo $$; exec ${words.join(" ")} ${redirection}`,
     "/dev/null",
   ], {
-    env: { SHELL: "/bin/sh", ...env },
+    env: { SHELL: "/bin/sh" },
     killGroup: true,
     hasInput: true,
   }];
