@@ -50,6 +50,7 @@ const READINGS: [json: string, ...samples: string[]][] = [
   ['"21.5"', "datasensor_reading 21.5"],
   ['" 07\\r"', "datasensor_reading 7"],
   ['"-2.5e-3"', "datasensor_reading -0.0025"],
+  ['"+2.5E+3"', "datasensor_reading 2500"],
   ['"21."', "datasensor_reading 21"],
   ['"Sensor data"'],
   ['" "'],
