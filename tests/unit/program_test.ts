@@ -89,6 +89,12 @@ Deno.test("runProgram() writes all of a text, even if a write takes only a part"
   assertEquals(await run(["--help"], { write }), [0, ...writes]);
 });
 
+Deno.test("runProgram() prints invalid usage with its priority under systemd", async () => {
+  const [code, printed] = await run(["--journal", "--foo"]);
+  assertEquals(code, 2);
+  assertMatch(`${printed}`, /^stderr: <3>Unknown flag .*\n<3>Run with --help/);
+});
+
 const ERROR = new TypeError("On fire");
 const IN_USE = new ListenError("taken", "The port is in use", "Stop it");
 const RESERVED = new ListenError("impossible", "The port is reserved");
@@ -226,30 +232,31 @@ for (const [args, served] of SERVED) {
   });
 }
 
-Deno.test("runProgram() tells where a sensor that sends nothing may say why", async () => {
-  for (
-    const [args, hint] of [
-      [["--stdin"], "in a pipe, it may buffer its output"],
-      [["--stdin", "--journal"], "its messages in the journal may say why"],
-    ] as const
-  ) {
-    const serve: Serve = async ({ application: { handler } }) => {
+/** Where a sensor that sends nothing may say why, under systemd and elsewhere. */
+const HINTS = {
+  "--journal": "its messages in the journal may say why",
+  "--debug": "in a pipe, it may buffer its output",
+};
+
+for (const [flag, hint] of Object.entries(HINTS)) {
+  Deno.test(`runProgram() retries, mentions Ctrl+C and explains silence as fits ${flag}`, async () => {
+    const serve: Serve = async ({ config, application: { handler } }) => {
+      const isSystemd = flag === "--journal";
+      const { retriesStart, mentionsCtrlC } = config;
+      assertEquals([retriesStart, mentionsCtrlC], [isSystemd, !isSystemd]);
       const request = new Request("http://board/datasensor");
       const { detail } = await (await handler(request, CLIENT)).json();
       assertEquals(detail, `The sensor has sent no reading so far; ${hint}`);
     };
-    const silent = () => new Promise<never>(() => {});
-    assertEquals((await run([...args], { serve, read: silent }))[0], 0);
-  }
-});
+    const read = () => new Promise<never>(() => {});
+    assertEquals((await run(["--stdin", flag], { serve, read }))[0], 0);
+  });
+}
 
-Deno.test("runProgram() lets the server retry under systemd, mention Ctrl+C elsewhere, and name the page of a sensor", async () => {
-  for (const args of [["--stdin"], ["--journal"]]) {
-    const isSystemd = args.includes("--journal");
+Deno.test("runProgram() lets the server name the page of a sensor", async () => {
+  for (const args of [["--stdin"], []]) {
     const serve: Serve = ({ config }) => {
-      const { retriesStart, mentionsCtrlC, hasPage } = config;
-      assertEquals(retriesStart, isSystemd);
-      assertEquals([mentionsCtrlC, hasPage], [!isSystemd, !isSystemd]);
+      assertEquals(config.hasPage, args.length > 0);
       return Promise.resolve();
     };
     assertEquals((await run(args, { serve }))[0], 0);
