@@ -76,6 +76,7 @@ const EXCHANGES: [
     "HTTP/1.1\r\nHost: b/x?",
   ],
   [READ, "GET /datasensor", "GET /datasensor", "HTTP/1.0"], // without a Host
+  [READ, "HEAD /datasensor"],
   [OPTIONS, "OPTIONS /datasensor"],
   [OTHER_METHOD, "get /datasensor"],
   [OTHER_PATH, "GET /a/../datasensor"],
@@ -101,30 +102,6 @@ Deno.test("the program answers every kind of request as the README says, and log
       `127.0.0.1 ${logged} ${described(row).status}`
     ),
   );
-});
-
-Deno.test("the program answers HEAD with the fields of GET, and ignores what clients accept", async () => {
-  await using program = await Program.start();
-  const read = async (method: string, more = "") => {
-    const rest = `HTTP/1.1\r\nHost: board${more}`;
-    const request = `${method} /datasensor`;
-    const { headers, body } = await send(program, READ, request, rest);
-    headers.delete("date");
-    return [body, ...headers];
-  };
-  const [body, ...fields] = await read("GET");
-  assertEquals(body, '"Sensor data"');
-  assertEquals(fields, [
-    ["cache-control", "no-store"],
-    ["connection", "close"],
-    ["content-length", "13"],
-    ["content-type", "application/json"],
-    ["x-content-type-options", "nosniff"],
-  ]);
-  assertEquals(await read("HEAD"), ["", ...fields]);
-  const ignored = "\r\nAccept: text/html\r\nAccept-Encoding: gzip" +
-    "\r\nRange: bytes=0-1\r\nIf-None-Match: *\r\nOrigin: http://other";
-  assertEquals(await read("GET", ignored), [body, ...fields]);
 });
 
 Deno.test("the program serves several sensors, one of them, metrics and the page", async () => {

@@ -63,17 +63,6 @@ Deno.test("the program answers while a sensor prints nonsense as fast as it can"
   assertEquals(others, []);
 });
 
-Deno.test("the program warns that its standard input is closed", async () => {
-  const wrap = ["sh", "-c", 'exec "$@" <&-', "sh"];
-  await using program = await Program.start(["--stdin"], { wrap });
-  assertEquals(await program.waitForLines(1), [
-    "WARN The input has ended: no new readings will arrive",
-  ]);
-  const ended = "The sensor has sent no reading, and the input has ended";
-  assertEquals(await read(program), ended);
-  assertEquals((await program.stop()).code, 0);
-});
-
 Deno.test("the program without --stdin warns once of lines, and does not end who prints them", async () => {
   await using program = await Program.start([], { hasInput: true });
   await program.waitForAnswer(); // an empty pipe neither holds it up nor is reported
