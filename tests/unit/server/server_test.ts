@@ -132,23 +132,6 @@ Deno.test("Server throws at the start if no wait can mend it, even if it is told
   assertEquals(log, []);
 });
 
-Deno.test("Server logs each new failure at once, and the same one once a minute", async () => {
-  const simulation = await Simulation.start();
-  const { system } = simulation;
-  for (let failures = 0; failures < 242; failures++) {
-    system.fail(EMFILE);
-    await system.pass(500); // it listens again
-  }
-  const other = new Error("Software caused connection abort (os error 103)");
-  system.fail(other);
-  await system.pass(1000);
-  system.fail(); // Deno.serve ends without being stopped
-  await system.pass(1000);
-  const ended = closed("The server has ended");
-  const lines = [CLOSED, CLOSED, CLOSED, closed(other), ended];
-  assertServes(simulation, ...lines);
-});
-
 type Event = (system: FakeSystem, random: Random) => void;
 
 /** What may happen to a server that serves. */
