@@ -3,7 +3,6 @@
 import { assertEquals } from "@std/assert";
 import type { Handler } from "../../../src/http/handler.ts";
 import { withHead } from "../../../src/http/head.ts";
-import { formatMetrics } from "../../../src/http/prometheus.ts";
 import {
   createHandler,
   createSensorResources,
@@ -60,9 +59,6 @@ const toHead = ([status, , fields]: Answer): Answer => [status, "", fields];
 
 const ALLOW = { allow: METHODS };
 const JSON_TYPE = { "content-type": "application/json" };
-const METRICS_TYPE = {
-  "content-type": "text/plain; version=0.0.4; charset=utf-8",
-};
 const OK: Answer = [200, '"Sensor data"', JSON_TYPE];
 const OPTIONS: Answer = [204, "", ALLOW];
 const INVALID_HOST = "The host of the request is invalid";
@@ -139,12 +135,11 @@ for (const [methods, targets, answer] of REQUESTS) {
 const HINT = "it may be asleep";
 
 /** Creates readings of a sensor, or of several, and what answers requests. */
-function createSensors({ hasNames = false, cors = false } = {}) {
+function createSensors({ hasNames = false } = {}) {
   const clock = new TestClock();
   const readings = new LastReadings(15, HINT, clock);
-  const handler = createChain(
-    (responses) => createSensorResources(readings, hasNames, responses),
-    cors,
+  const handler = createChain((responses) =>
+    createSensorResources(readings, hasNames, responses)
   );
   const get = (target: string) => send(handler, "GET", target);
   return { readings, clock, handler, get };
@@ -179,24 +174,6 @@ Deno.test("createSensorResources() answers 503 while there is no reading", async
   assertEquals(await statuses(), [200, 200]);
   clock.monotonicMs += 15_000;
   assertEquals(await statuses(), [503, 503]);
-});
-
-Deno.test("createSensorResources() serves a reading and its metrics, whatever was asked for before", async () => {
-  for (const cors of [false, true]) {
-    const { readings, handler } = createSensors({ cors });
-    readings.set('"21.5 °C"');
-    const expect = (answer: Answer) => cors ? withCors(answer) : answer;
-    const reading = expect(modified(NOW, '"21.5 °C"'));
-    const text = formatMetrics(readings.look());
-    const metrics = expect([200, text, METRICS_TYPE]);
-    for (const method of ["GET", "HEAD", "GET"]) {
-      const adapt = method === "HEAD" ? toHead : (answer: Answer) => answer;
-      const ask = (target: string) => send(handler, method, target);
-      assertEquals(await ask("/datasensor?x"), adapt(reading));
-      assertEquals(await ask("/metrics?x"), adapt(metrics));
-      assertEquals(await ask("/%6detrics"), adapt(metrics));
-    }
-  }
 });
 
 Deno.test("createSensorResources() serves the page, which may only load from the service", async () => {
