@@ -25,7 +25,8 @@ for (const name of Object.keys(ENVIRONMENT)) {
 delete ENVIRONMENT.FORCE_COLOR; // tests read what is printed
 
 /** How a command ended, and what it printed. */
-export interface Output extends Pick<Deno.CommandStatus, "code" | "signal"> {
+export interface Output {
+  readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
@@ -49,9 +50,9 @@ export async function output(
   limit = COMMAND_DEADLINE_MS,
 ): Promise<Output> {
   await using process = new Process(command, args, options);
-  const { code, signal } = await process.waitForEnd(limit);
+  const { code } = await process.waitForEnd(limit);
   const { stdout, stderr } = process;
-  return { code, signal, stdout, stderr };
+  return { code, stdout, stderr };
 }
 
 export class Process implements AsyncDisposable, Participant {

@@ -4,10 +4,8 @@ import type { Clock } from "../../src/clock.ts";
 
 /** A clock that stands still until a test moves it. Its delays take no time. */
 export class TestClock implements Clock {
-  constructor(
-    public monotonicMs = 1000,
-    public wallMs = Date.UTC(2026, 10, 20, 17, 14, 56),
-  ) {}
+  monotonicMs = 1000;
+  wallMs = Date.UTC(2026, 10, 20, 17, 14, 56);
 
   now = () => this.monotonicMs;
   readonly wallTime = () => this.wallMs;

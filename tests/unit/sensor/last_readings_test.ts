@@ -6,11 +6,11 @@ import { LastReadings } from "../../../src/sensor/last_readings.ts";
 import { testProperty } from "../../helpers/random.ts";
 import { TestClock } from "../../helpers/test_clock.ts";
 
-const START = Date.UTC(2026, 10, 20, 17, 14, 56);
+const START = new TestClock().wallMs;
 const DAY_MS = 86_400_000;
 
 function create({ maxAgeSeconds = 1.5 } = {}) {
-  const clock = new TestClock(1000, START);
+  const clock = new TestClock();
   const readings = new LastReadings(maxAgeSeconds, "it may be asleep", clock);
   return { readings, clock };
 }
