@@ -1,5 +1,6 @@
 #!/bin/sh
-# Several sensors, each with a name. Install a copy, and replace these sensors by yours:
+# Several sensors, each with a name. Install a copy, and replace these sensors by yours, also
+# in the last lines:
 #
 #   sudo install -m 755 /usr/share/datasensor/sensors.sh /usr/local/bin
 #
@@ -10,14 +11,14 @@
 
 # A DS18B20, to whose number jq adds a name. One that hangs ends after 60 s
 outside() {
-  timeout 60 /usr/lib/datasensor/ds18b20 28-0000075a1b2c |
+  timeout -v 60 /usr/lib/datasensor/ds18b20 28-0000075a1b2c |
     jq -c '{name: "outside", temperature_C: .}'
 }
 
 # A DHT22
 inside() (
   cd /sys/bus/iio/devices/iio:device0 &&
-    timeout 60 jq -nc '{name: "inside", temperature_C: (input / 1000), humidity: (input / 1000)}' \
+    timeout -v 60 jq -nc '{name: "inside", temperature_C: (input / 1000), humidity: (input / 1000)}' \
       in_temp_input in_humidityrelative_input
 )
 

@@ -66,7 +66,7 @@ export class Watch {
     this.#logSome(
       this.#fellSilent,
       `No longer serving sensors that are silent for ${this.maxAgeSeconds} s (--max-age)`,
-      ": its program may hang (restart datasensor), or its battery is empty",
+      ". If it logs no reason, its program may hang (restart datasensor), or its battery is empty",
     );
     this.#logSome(this.#cameBack, BACK, "");
   }

@@ -13,7 +13,7 @@ const logged = (problem: string) => `No current reading: ${problem}`;
 const age = (seconds: number) =>
   `The last reading is ${seconds} s old: the limit is 1.5 s (--max-age)`;
 const fellSilent = (name: string, count: number) =>
-  `No longer serving sensors that are silent for 1.5 s (--max-age), such as "${name}" (count: ${count}): its program may hang (restart datasensor), or its battery is empty`;
+  `No longer serving sensors that are silent for 1.5 s (--max-age), such as "${name}" (count: ${count}). If it logs no reason, its program may hang (restart datasensor), or its battery is empty`;
 const back = (name: string, count: number) =>
   `Sensors send readings again, such as "${name}" (count: ${count})`;
 
