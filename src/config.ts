@@ -46,11 +46,10 @@ export const DEFAULT_MAX_AGE_SECONDS = 300;
 /** The text to serve when there is neither a sensor nor a message. */
 export const PLACEHOLDER = "Sensor data";
 
-/** The settings when no flag is given. */
-export const DEFAULTS: Config = {
+/** The settings when no flag is given, apart from what is served. */
+export const DEFAULTS = {
   hostname: "0.0.0.0",
   port: 5000,
-  source: { kind: "text", text: PLACEHOLDER },
   cors: false,
   journal: false,
   debug: true,

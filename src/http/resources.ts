@@ -10,8 +10,8 @@ const PAGE_PATH = "/";
 const SENSOR_PREFIX = `${RESOURCE_PATH}/`;
 const BAD_HOST = "The host of the request is invalid";
 const READ_ONLY = "The resource is read-only: use GET, HEAD or OPTIONS";
-const ONLY_RESOURCE = `The only resource is ${RESOURCE_PATH}`;
-const RESOURCES =
+const OTHER_PATH = `The only resource is ${RESOURCE_PATH}`;
+const OTHER_PATH_OF_SENSOR =
   `The resources are ${RESOURCE_PATH}, ${METRICS_PATH} and ${PAGE_PATH}`;
 const UNKNOWN_SENSOR =
   "No sensor of this name has sent a reading since the start, or it was silent for so long that it is forgotten";
@@ -26,7 +26,7 @@ export function createTextResource(
 ): Resources {
   const reading: Reading = { json: JSON.stringify(text) };
   const read = () => responses.reading(reading);
-  return (path) => path === RESOURCE_PATH ? read : ONLY_RESOURCE;
+  return (path) => path === RESOURCE_PATH ? read : OTHER_PATH;
 }
 
 /**
@@ -62,7 +62,7 @@ export function createSensorResources(
     const isOfSensor = hasNames && path.startsWith(SENSOR_PREFIX);
     return isOfSensor
       ? findSensor(path.slice(SENSOR_PREFIX.length))
-      : RESOURCES;
+      : OTHER_PATH_OF_SENSOR;
   };
 }
 
@@ -84,7 +84,7 @@ export function createHandler(
 
 /**
  * Returns the path of a target, with its escapes decoded once: `/%64atasensor` is the same
- * resource (RFC 3986, section 6.2.2.2). With a malformed escape, it is no resource's.
+ * resource (RFC 3986, section 6.2.2.2). With a malformed escape, it is empty, as no resource's path is.
  */
 function decodePath(target: string): string {
   try {

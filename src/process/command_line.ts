@@ -19,8 +19,8 @@ export type Command =
 export const VERSION =
   `datasensor ${PROGRAM_VERSION} (Deno ${Deno.version.deno}, ${Deno.build.arch})`;
 
-/** What flags set. */
-interface Given extends Omit<Config, "source"> {
+/** The settings as flags set them. */
+interface Settings extends Omit<Config, "source"> {
   readonly message?: string;
   readonly stdin?: true;
   readonly json?: true;
@@ -43,9 +43,9 @@ export interface Flag {
   };
   /**
    * Returns what it sets, a text to print instead of serving, or undefined if its value is
-   * invalid. An empty value is only passed to a flag that takes none.
+   * invalid. The value of a flag that takes none is empty.
    */
-  parse(value: string, name: string): Partial<Given> | string | undefined;
+  parse(value: string, name: string): Partial<Settings> | string | undefined;
 }
 
 /** The addresses on which the program is permitted to listen. */
@@ -200,7 +200,7 @@ export function parseCommand(args: readonly string[]): Command {
     text: `${message}\nRun with --help for the list of flags`,
     journal,
   });
-  let settings: Given = DEFAULTS;
+  let settings: Settings = DEFAULTS;
   for (const { arg, name, flag, value } of given) {
     const quoted = JSON.stringify(arg);
     if (!arg.startsWith("-")) return invalid(`Unexpected argument ${quoted}`);
@@ -234,7 +234,7 @@ export function parseCommand(args: readonly string[]): Command {
 
 /** Returns what to serve, or what is wrong with flags that exclude or require each other. */
 function chooseSource(
-  { message, stdin, json, keys, maxAgeSeconds }: Given,
+  { message, stdin, json, keys, maxAgeSeconds }: Settings,
 ): TextSource | InputSource | string {
   if (!stdin && json) return "--json requires --stdin";
   if (!json && keys) return "--key requires --json";

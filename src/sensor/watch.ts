@@ -7,6 +7,8 @@ import { type Look, THE_SENSOR } from "./reading.ts";
 const WATCH_MS = 1000; // how late a change may be logged
 const CROWDED_OUT =
   "Forgetting the sensors that have been silent longest, since all lines together exceed 64 KiB";
+const HANGING =
+  ". If it logs no reason, its program may hang (restart datasensor), or its battery is empty";
 const BACK = "Sensors send readings again";
 
 /** Logs what changes between two looks at the sensors, whether or not a client asks. */
@@ -32,11 +34,14 @@ export class Watch {
 
   /** Looks once a second until the signal to stop. */
   async run(stop: AbortSignal): Promise<void> {
+    const silence =
+      `No longer serving sensors that are silent for ${this.maxAgeSeconds} s (--max-age)`;
     while (!stop.aborted) {
       await this.clock.delay(WATCH_MS);
       const now = this.readings.look();
       this.#compareNames(now);
-      this.#logNames();
+      this.#logNames(this.#fellSilent, silence, HANGING);
+      this.#logNames(this.#cameBack, BACK);
       if (now.all) this.#logEndOfProblem();
       else this.#logProblem();
       this.#before = now;
@@ -47,12 +52,12 @@ export class Watch {
     const before = this.#before;
     if (now === before) return;
     const { count, name } = now.crowdedOut;
-    if (count > before.crowdedOut.count) {
-      this.#warn(CROWDED_OUT, () => `, such as ${excerpt(name)}`);
-      return; // those that are not there have not fallen silent
-    }
+    const isCrowded = count > before.crowdedOut.count;
+    if (isCrowded) this.#warn(CROWDED_OUT, () => `, such as ${excerpt(name)}`);
+    // What reverts before it is logged is no news
     for (const name of before.current.keys()) {
-      if (now.current.has(name) || name === THE_SENSOR) continue;
+      // A sensor that is crowded out has not fallen silent
+      if (now.current.has(name) || name === THE_SENSOR || isCrowded) continue;
       if (!this.#cameBack.delete(name)) this.#fellSilent.add(name);
     }
     for (const name of now.current.keys()) {
@@ -62,16 +67,7 @@ export class Watch {
   }
 
   /** Logs names once a minute, all since the last time. */
-  #logNames(): void {
-    this.#logSome(
-      this.#fellSilent,
-      `No longer serving sensors that are silent for ${this.maxAgeSeconds} s (--max-age)`,
-      ". If it logs no reason, its program may hang (restart datasensor), or its battery is empty",
-    );
-    this.#logSome(this.#cameBack, BACK, "");
-  }
-
-  #logSome(names: Set<string>, problem: string, advice: string): void {
+  #logNames(names: Set<string>, problem: string, advice = ""): void {
     const [name] = names;
     if (name === undefined) return;
     const details = `, such as ${excerpt(name)} (count: ${names.size})`;

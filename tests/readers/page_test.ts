@@ -247,8 +247,11 @@ const CASES: Case[] = [
     expected: { sensors: [["", `${"x".repeat(200)}…`]] },
   },
   {
-    what: "that there are more values than it shows",
-    readings: [json(Array(2001).fill(0)), json(Array(2001).fill("on"))],
+    what: "that there are more values than it shows, also in turn",
+    readings: [
+      json(Array(2000).fill(0)),
+      json(Object.fromEntries(Array(2000).fill(0).map((_, i) => [`k${i}`, 1]))),
+    ],
     expected: { problem: "Only 2000 values are shown" },
   },
   {
