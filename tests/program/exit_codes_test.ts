@@ -4,8 +4,10 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { readme } from "../helpers/guide.ts";
 import { getMany } from "../helpers/network.ts";
-import { output } from "../helpers/process.ts";
+import { output, Process } from "../helpers/process.ts";
 import { preload, Program, programCommand } from "../helpers/program.ts";
+import { missing, skipIf } from "../helpers/skip.ts";
+import { onTerminal } from "../helpers/terminal.ts";
 
 const [CLEAN, FAILED, INVALID] = readme
   .match(/code is (\d) after a clean stop, (\d) .* and (\d) after\s+invalid/s)
@@ -27,6 +29,17 @@ Deno.test("the program exits with 1 and the reason if the port is in use", async
   assertEquals([other.code, other.stdout], [FAILED, ""]);
   assertMatch(other.stderr, /port \d+: another program uses the port\n.*\n$/);
 });
+
+Deno.test(
+  skipIf(missing("script"), "the program asks for no permission on a terminal"),
+  async () => {
+    const set = ["env", "DENO_SERVE_ADDRESS=tcp:192.0.2.7:0"]; // not permitted
+    const run = [...set, ...programCommand([]).flat()];
+    await using program = new Process(...onTerminal(run));
+    assertEquals((await program.waitForEnd()).code, FAILED);
+    assertMatch(program.stdout, /^Cannot listen: /m);
+  },
+);
 
 Deno.test("the program logs every line, then an uncaught error, and exits with 1", async () => {
   const failOnSignal = `Deno.addSignalListener("SIGUSR1", () => {
