@@ -84,7 +84,8 @@ export function createHandler(
 
 /**
  * Returns the path of a target, with its escapes decoded once: `/%64atasensor` is the same
- * resource (RFC 3986, section 6.2.2.2). With a malformed escape, it is empty, as no resource's path is.
+ * resource (RFC 3986, section 6.2.2.2). For a malformed escape, it returns an empty path, which
+ * no resource has.
  */
 function decodePath(target: string): string {
   try {

@@ -18,10 +18,16 @@ const TOO_LONG = {
   remedy: "Print shorter lines, each with a line feed at its end",
 };
 // Of lines whose end is missing or late
-const remedy = String
+const END_REMEDY = String
   .raw`If this is a whole reading, print a line feed after it: curl URL && echo, or printf '21.5\n' (in the settings file '21.5\\n'). If not, the program stopped while printing it`;
-const UNFINISHED = { problem: "Dropping lines without a line feed", remedy };
-const PAUSED = { problem: "Dropping lines that pause before they end", remedy };
+const UNFINISHED = {
+  problem: "Dropping lines without a line feed",
+  remedy: END_REMEDY,
+};
+const PAUSED = {
+  problem: "Dropping lines that pause before they end",
+  remedy: END_REMEDY,
+};
 // What prints a line prints it at once. If its end has not come after a second, the program
 // may have died, and what the next one prints must not complete the line. This is less than
 // a second, since the rest before a read, up to 66 ms, is not measured
