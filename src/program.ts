@@ -6,9 +6,9 @@ import { createErrorHandler, withErrors } from "./http/errors.ts";
 import { withHead } from "./http/head.ts";
 import {
   createHandler,
-  createSensorResources,
-  createTextResource,
-  type Resources,
+  createSensorLookup,
+  createTextLookup,
+  type Lookup,
 } from "./http/resources.ts";
 import { Responses } from "./http/responses.ts";
 import { createLogger, type Logger, withPriority } from "./log/logger.ts";
@@ -88,9 +88,9 @@ async function serve(config: Config, process: Process): Promise<void> {
   const stop = AbortSignal.any([process.stopSignal(), uncaught]);
 
   const responses = new Responses(config.cors, clock);
-  const resources = createResources(config, responses, process, logger, stop);
+  const lookup = createLookup(config, responses, process, logger, stop);
   const onError = createErrorHandler(responses, logger);
-  const resource = createHandler(resources, responses);
+  const resource = createHandler(lookup, responses);
   // What a request passes, outermost first. What fails outside of withErrors() is answered
   // by Deno.serve, also with onError, but not logged as a request
   const handler = withContext(
@@ -115,16 +115,16 @@ async function serve(config: Config, process: Process): Promise<void> {
 }
 
 /** Creates what can be read: a fixed text, or what sensors print to standard input. */
-function createResources(
+function createLookup(
   { source, journal }: Config,
   responses: Responses,
   { stdin, clock }: Process,
   logger: Logger,
   stop: AbortSignal,
-): Resources {
+): Lookup {
   if (source.kind === "text") {
     warnOfIgnoredInput(stdin, logger);
-    return createTextResource(source.text, responses);
+    return createTextLookup(source.text, responses);
   }
   const { line, maxAgeSeconds } = source;
   const keys = line.kind === "json" ? line.keys : undefined;
@@ -139,7 +139,7 @@ function createResources(
   // uncaught, and ends the service
   followInput({ input: stdin, parse, readings, logger, stop, clock });
   watch.run(stop);
-  return createSensorResources(readings, keys !== undefined, responses);
+  return createSensorLookup(readings, keys !== undefined, responses);
 }
 
 /** Returns what to print of an error that has ended the service. */

@@ -1,5 +1,5 @@
 import { PROGRAM_VERSION } from "../config.ts";
-import { type Look, THE_SENSOR } from "../sensor/reading.ts";
+import { ONLY_SENSOR, type Snapshot } from "../sensor/reading.ts";
 
 /** The media type of Prometheus's text format. */
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -25,13 +25,13 @@ const DECIMAL = /^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?\s*$/i;
  * `JSON.parse()`. Without room for all sensors, those that have been silent longest are left
  * out first.
  */
-export function formatMetrics(look: Look): string {
+export function formatMetrics(snapshot: Snapshot): string {
   let numbers = "";
   let times = "";
   let ups = "";
   let room = MAX_CHARACTERS;
-  for (const { name, time, json } of listSensors(look)) {
-    const isOnly = name === THE_SENSOR;
+  for (const { name, time, json } of listSensors(snapshot)) {
+    const isOnly = name === ONLY_SENSOR;
     const label = isOnly ? "" : formatLabel("sensor", name);
     const timestamp = formatSample(TIMESTAMP, label, time / 1000);
     const isCurrent = json === undefined ? 0 : 1;
@@ -61,7 +61,7 @@ export function formatMetrics(look: Look): string {
 }
 
 /** Yields the current sensors, and then the silent ones, which have no JSON text. */
-function* listSensors({ current, silent }: Look) {
+function* listSensors({ current, silent }: Snapshot) {
   for (const [name, { json, time }] of current) yield { name, time, json };
   for (const [name, time] of silent) yield { name, time };
 }

@@ -16,14 +16,14 @@ const OTHER_PATH_OF_SENSOR =
 const UNKNOWN_SENSOR =
   "No sensor of this name has sent a reading since the start, or it was silent for so long that it is forgotten";
 
-/** Finds what answers reads of the resource with a path, or says why there is none. */
-export type Resources = (path: string) => (() => Response) | string;
+/** Looks up a path: returns the function that answers GET, or the reason for a 404. */
+export type Lookup = (path: string) => (() => Response) | string;
 
 /** Creates the only resource of a service without a sensor. */
-export function createTextResource(
+export function createTextLookup(
   text: string,
   responses: Responses,
-): Resources {
+): Lookup {
   const reading: Reading = { json: JSON.stringify(text) };
   const read = () => responses.reading(reading);
   return (path) => path === RESOURCE_PATH ? read : OTHER_PATH;
@@ -33,31 +33,31 @@ export function createTextResource(
  * Creates the resources of a service with a sensor: its reading, its metrics and a page. With
  * names, there are several sensors, each of which is a resource, too.
  */
-export function createSensorResources(
+export function createSensorLookup(
   readings: LastReadings,
   hasNames: boolean,
   responses: Responses,
-): Resources {
+): Lookup {
   const unavailable = (name?: string) =>
     responses.problem(503, readings.explain(name));
   const read = () => {
-    const { all } = readings.look();
+    const { all } = readings.snapshot();
     return all ? responses.reading(all) : unavailable();
   };
-  const measure = () => {
-    const look = readings.look();
-    const isKnown = look.current.size + look.silent.size > 0;
-    return isKnown ? responses.metrics(look) : unavailable();
+  const metrics = () => {
+    const snapshot = readings.snapshot();
+    const isKnown = snapshot.current.size + snapshot.silent.size > 0;
+    return isKnown ? responses.metrics(snapshot) : unavailable();
   };
   const findSensor = (name: string) => {
-    const { current, silent } = readings.look();
+    const { current, silent } = readings.snapshot();
     const measurement = current.get(name);
     if (measurement) return () => responses.reading(measurement);
     return silent.has(name) ? () => unavailable(name) : UNKNOWN_SENSOR;
   };
   return (path) => {
     if (path === RESOURCE_PATH) return read;
-    if (path === METRICS_PATH) return measure;
+    if (path === METRICS_PATH) return metrics;
     if (path === PAGE_PATH) return () => responses.page();
     const isOfSensor = hasNames && path.startsWith(SENSOR_PREFIX);
     return isOfSensor
@@ -68,13 +68,13 @@ export function createSensorResources(
 
 /** Creates the handler that answers with resources. */
 export function createHandler(
-  find: Resources,
+  lookup: Lookup,
   responses: Responses,
 ): Handler {
   const parsePath = memoizeLast(decodePath);
   return ({ method }, { target }) => {
     if (target === undefined) return responses.problem(400, BAD_HOST);
-    const resource = find(parsePath(target));
+    const resource = lookup(parsePath(target));
     if (typeof resource === "string") return responses.problem(404, resource);
     if (method === "OPTIONS") return responses.options();
     const isRead = method === "GET" || method === "HEAD";

@@ -1,7 +1,7 @@
 import { STATUS_TEXT } from "@std/http/status";
 import type { Clock } from "../clock.ts";
 import page from "../readers/page.html" with { type: "text" };
-import type { Look, Reading } from "../sensor/reading.ts";
+import type { Reading, Snapshot } from "../sensor/reading.ts";
 import { formatMetrics, METRICS_TYPE } from "./prometheus.ts";
 
 const METHODS = "GET, HEAD, OPTIONS";
@@ -49,8 +49,8 @@ export class Responses {
   });
 
   /** Returns the response with what is known of the sensors, in Prometheus's text format. */
-  readonly metrics = this.#memoize((look: Look) =>
-    this.#create(formatMetrics(look), 200, { "content-type": METRICS_TYPE })
+  readonly metrics = this.#memoize((snapshot: Snapshot) =>
+    this.#create(formatMetrics(snapshot), 200, { "content-type": METRICS_TYPE })
   );
 
   /** Returns the response with the page with graphs. */

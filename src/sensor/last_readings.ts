@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import { type Look, type Measurement, THE_SENSOR } from "./reading.ts";
+import { type Measurement, ONLY_SENSOR, type Snapshot } from "./reading.ts";
 
 const MAX_CHARACTERS = 64 * 1024; // of all lines and names, unless the latest is longer
 const CLOCK_TOLERANCE_MS = 10; // more than it takes to read both clocks
@@ -32,9 +32,9 @@ export class LastReadings {
   #end: "ended" | "failed" | undefined; // of the input
 
   #clockOffset = 0; // the system clock minus the monotonic clock
-  #look: Look | undefined; // until something changes
-  #silentTimes: Look["silent"] | undefined; // until something of these changes
-  #crowdedOut: Look["crowdedOut"] = { count: 0, name: "" };
+  #snapshot: Snapshot | undefined; // until something changes
+  #silentTimes: Snapshot["silent"] | undefined; // until something of these changes
+  #evicted: Snapshot["evicted"] = { count: 0, name: "" };
 
   /**
    * @param maxAgeSeconds How old a reading may be; Infinity for no limit.
@@ -50,7 +50,7 @@ export class LastReadings {
    * Replaces the reading of a sensor. Forgets the sensors that have been silent longest if
    * all have too many characters.
    */
-  set(json: string, name = THE_SENSOR): void {
+  set(json: string, name = ONLY_SENSOR): void {
     const arrival = this.#lastArrival = this.clock.now();
     this.#expire(arrival);
     const previous = this.#current.get(name);
@@ -71,19 +71,19 @@ export class LastReadings {
   }
 
   /** Returns what is known: the same object until that changes, or the clock is set. */
-  look(): Look {
+  snapshot(): Snapshot {
     const now = this.clock.now();
     this.#expire(now);
     const offset = this.clock.wallTime() - now;
     if (Math.abs(offset - this.#clockOffset) >= CLOCK_TOLERANCE_MS) {
       this.#clockOffset = offset;
-      this.#look = this.#silentTimes = undefined;
+      this.#snapshot = this.#silentTimes = undefined;
     }
-    return this.#look ??= this.#createLook();
+    return this.#snapshot ??= this.#createSnapshot();
   }
 
   /** Returns why a silent sensor, or all of them, have no reading, as a sentence for clients. */
-  explain(name = THE_SENSOR): string {
+  explain(name = ONLY_SENSOR): string {
     const end = this.#end ? `, and the input has ${this.#end}` : "";
     const arrival = this.#silent.get(name)?.arrival ?? this.#lastArrival;
     if (arrival !== undefined) {
@@ -108,7 +108,7 @@ export class LastReadings {
       this.#delete(name);
       const longestMs = Math.max(sensor.longestMs, arrival - start);
       const forgetAt = arrival + maxAgeMs + longestMs;
-      if (name === THE_SENSOR || now > forgetAt) continue;
+      if (name === ONLY_SENSOR || now > forgetAt) continue;
       this.#add(this.#silent, name, { ...sensor, json: "", longestMs });
       this.#forgetAt = Math.min(this.#forgetAt, forgetAt);
     }
@@ -127,7 +127,7 @@ export class LastReadings {
         const isLatest = sensors === this.#current && sensors.size === 1;
         if (this.#characters <= MAX_CHARACTERS || isLatest) return;
         this.#delete(name);
-        this.#crowdedOut = { count: this.#crowdedOut.count + 1, name };
+        this.#evicted = { count: this.#evicted.count + 1, name };
       }
     }
   }
@@ -137,7 +137,7 @@ export class LastReadings {
     this.#delete(name);
     sensors.set(name, sensor);
     this.#characters += name.length + sensor.json.length;
-    this.#look = undefined;
+    this.#snapshot = undefined;
     if (sensors === this.#silent) this.#silentTimes = undefined;
   }
 
@@ -147,10 +147,10 @@ export class LastReadings {
     this.#characters -= name.length + sensor.json.length;
     this.#current.delete(name);
     if (this.#silent.delete(name)) this.#silentTimes = undefined;
-    this.#look = undefined;
+    this.#snapshot = undefined;
   }
 
-  #createLook(): Look {
+  #createSnapshot(): Snapshot {
     const current = new Map<string, Measurement>();
     for (const [name, { json, arrival }] of [...this.#current].reverse()) {
       current.set(name, { json, time: this.#toTime(arrival) });
@@ -163,7 +163,7 @@ export class LastReadings {
       all: join(current),
       current,
       silent,
-      crowdedOut: this.#crowdedOut,
+      evicted: this.#evicted,
     };
   }
 
@@ -178,7 +178,7 @@ function join(
   current: ReadonlyMap<string, Measurement>,
 ): Measurement | undefined {
   const [latest] = current.values();
-  if (!latest || current.has(THE_SENSOR)) return latest;
+  if (!latest || current.has(ONLY_SENSOR)) return latest;
   const members = [...current.keys()].sort().map((name) =>
     `${JSON.stringify(name)}:${current.get(name)!.json}`
   );

@@ -10,10 +10,10 @@ export interface Measurement {
 export type Reading = Pick<Measurement, "json"> | Measurement;
 
 /** The name of the only sensor. With `--key`, no name is empty. */
-export const THE_SENSOR = "";
+export const ONLY_SENSOR = "";
 
 /** What is known of the sensors at a time. */
-export interface Look {
+export interface Snapshot {
   /** All current measurements as one, if there are any. */
   readonly all: Measurement | undefined;
   /** The current measurement of each sensor, by its name, the latest first. */
@@ -21,5 +21,5 @@ export interface Look {
   /** When each silent sensor sent its last reading, by its name, the latest first. */
   readonly silent: ReadonlyMap<string, number>;
   /** How many sensors have been forgotten for lack of room, and the last of them. */
-  readonly crowdedOut: { readonly count: number; readonly name: string };
+  readonly evicted: { readonly count: number; readonly name: string };
 }

@@ -2,10 +2,10 @@ import type { Clock } from "../clock.ts";
 import { excerpt } from "../log/excerpt.ts";
 import { limitWarnings, type Logger, type Warn } from "../log/logger.ts";
 import type { LastReadings } from "./last_readings.ts";
-import { type Look, THE_SENSOR } from "./reading.ts";
+import { ONLY_SENSOR, type Snapshot } from "./reading.ts";
 
 const WATCH_MS = 1000; // how late a change may be logged
-const CROWDED_OUT =
+const EVICTED =
   "Forgetting the sensors that have been silent longest, since all lines together exceed 64 KiB";
 const HANGING =
   ". If it logs no reason, its program may hang (restart datasensor), or its battery is empty";
@@ -15,7 +15,7 @@ const BACK = "Sensors send readings again";
 export class Watch {
   readonly #warn: Warn;
   readonly #start: number; // by the monotonic clock
-  #before: Look;
+  #before: Snapshot;
   #isProblemLogged = false;
   readonly #fellSilent = new Set<string>(); // names, until they are logged
   readonly #cameBack = new Set<string>();
@@ -29,7 +29,7 @@ export class Watch {
   ) {
     this.#warn = limitWarnings(logger, clock);
     this.#start = clock.now();
-    this.#before = readings.look();
+    this.#before = readings.snapshot();
   }
 
   /** Looks once a second until the signal to stop. */
@@ -38,7 +38,7 @@ export class Watch {
       `No longer serving sensors that are silent for ${this.maxAgeSeconds} s (--max-age)`;
     while (!stop.aborted) {
       await this.clock.delay(WATCH_MS);
-      const now = this.readings.look();
+      const now = this.readings.snapshot();
       this.#compareNames(now);
       this.#logNames(this.#fellSilent, silence, HANGING);
       this.#logNames(this.#cameBack, BACK);
@@ -48,16 +48,16 @@ export class Watch {
     }
   }
 
-  #compareNames(now: Look): void {
+  #compareNames(now: Snapshot): void {
     const before = this.#before;
     if (now === before) return;
-    const { count, name } = now.crowdedOut;
-    const isCrowded = count > before.crowdedOut.count;
-    if (isCrowded) this.#warn(CROWDED_OUT, () => `, such as ${excerpt(name)}`);
+    const { count, name } = now.evicted;
+    const hasEvicted = count > before.evicted.count;
+    if (hasEvicted) this.#warn(EVICTED, () => `, such as ${excerpt(name)}`);
     // What reverts before it is logged is no news
     for (const name of before.current.keys()) {
-      // A sensor that is crowded out has not fallen silent
-      if (now.current.has(name) || name === THE_SENSOR || isCrowded) continue;
+      // A sensor that is evicted has not fallen silent
+      if (now.current.has(name) || name === ONLY_SENSOR || hasEvicted) continue;
       if (!this.#cameBack.delete(name)) this.#fellSilent.add(name);
     }
     for (const name of now.current.keys()) {

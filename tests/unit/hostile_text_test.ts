@@ -5,9 +5,9 @@ import { assert } from "@std/assert";
 import { withAccessLog } from "../../src/http/access_log.ts";
 import { formatMetrics } from "../../src/http/prometheus.ts";
 import { requestTarget } from "../../src/http/request_target.ts";
-import { createHandler, createTextResource } from "../../src/http/resources.ts";
+import { createHandler, createTextLookup } from "../../src/http/resources.ts";
 import { Responses } from "../../src/http/responses.ts";
-import { type Look, THE_SENSOR } from "../../src/sensor/reading.ts";
+import { ONLY_SENSOR, type Snapshot } from "../../src/sensor/reading.ts";
 import { followInput } from "../../src/sensor/input.ts";
 import { LastReadings } from "../../src/sensor/last_readings.ts";
 import { createJsonParser, parseText } from "../../src/sensor/line_parser.ts";
@@ -38,13 +38,13 @@ async function readLine(line: string): Promise<void> {
       stop: new AbortController().signal,
       clock,
     });
-    formatMetrics(readings.look());
+    formatMetrics(readings.snapshot());
   }
 }
 
 /** Answers and logs a request with a target. */
 function answer(target: string | undefined): void {
-  const resource = createTextResource("1", responses);
+  const resource = createTextLookup("1", responses);
   const handler = withAccessLog(
     createHandler(resource, responses),
     logger,
@@ -137,8 +137,8 @@ for (const [what, receiver] of Object.entries(RECEIVERS)) {
 Deno.test("a key takes no longer for many values within it that are no numbers", async () => {
   const format = (key: string) => () => {
     const json = `{"${key}":[${"[[[[[[[]]]]]]],".repeat(2000)}0]}`;
-    const current = new Map([[THE_SENSOR, { json, time: 0 }]]);
-    formatMetrics({ current, silent: new Map() } as unknown as Look);
+    const current = new Map([[ONLY_SENSOR, { json, time: 0 }]]);
+    formatMetrics({ current, silent: new Map() } as unknown as Snapshot);
   };
   const short = await measure(format("a"), 0);
   const limit = 8 * short; // 2 to 3 times as long, or 30 if the key is copied for each

@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import project from "../../../deno.json" with { type: "json" };
 import { formatMetrics } from "../../../src/http/prometheus.ts";
-import { type Look, THE_SENSOR } from "../../../src/sensor/reading.ts";
+import { ONLY_SENSOR, type Snapshot } from "../../../src/sensor/reading.ts";
 
 const HEAD = `# HELP datasensor_reading A number in the last reading.
 # TYPE datasensor_reading gauge
@@ -23,7 +23,7 @@ datasensor_build_info{version="${project.version}"} 1
 function measure(
   current: [name: string, json: string][],
   silent: string[] = [],
-): Look {
+): Snapshot {
   const count = current.length + silent.length;
   const timeOf = (index: number) => 1000 * (count - index);
   return {
@@ -34,12 +34,12 @@ function measure(
     silent: new Map(
       silent.map((name, i) => [name, timeOf(current.length + i)]),
     ),
-    crowdedOut: { count: 0, name: "" },
+    evicted: { count: 0, name: "" },
   };
 }
 
 /** Creates what is known of an only sensor. */
-const measureOne = (json: string) => measure([[THE_SENSOR, json]]);
+const measureOne = (json: string) => measure([[ONLY_SENSOR, json]]);
 
 /** Readings, and their samples. */
 const READINGS: [json: string, ...samples: string[]][] = [

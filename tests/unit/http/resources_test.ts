@@ -5,9 +5,9 @@ import type { Handler } from "../../../src/http/handler.ts";
 import { withHead } from "../../../src/http/head.ts";
 import {
   createHandler,
-  createSensorResources,
-  createTextResource,
-  type Resources,
+  createSensorLookup,
+  createTextLookup,
+  type Lookup,
 } from "../../../src/http/resources.ts";
 import { Responses } from "../../../src/http/responses.ts";
 import { LastReadings } from "../../../src/sensor/last_readings.ts";
@@ -109,18 +109,18 @@ function withCors([status, body, fields]: Answer): Answer {
 
 /** Creates a handler as the program does. */
 function createChain(
-  createResources: (responses: Responses) => Resources,
+  createLookup: (responses: Responses) => Lookup,
   cors = false,
 ): Handler {
   const responses = new Responses(cors, new TestClock());
-  return withHead(createHandler(createResources(responses), responses));
+  return withHead(createHandler(createLookup(responses), responses));
 }
 
 for (const [methods, targets, answer] of REQUESTS) {
   for (const target of targets) {
-    Deno.test(`createTextResource() answers ${methods} of "${target}" with ${answer[0]}`, async () => {
+    Deno.test(`createTextLookup() answers ${methods} of "${target}" with ${answer[0]}`, async () => {
       const create = (responses: Responses) =>
-        createTextResource("Sensor data", responses);
+        createTextLookup("Sensor data", responses);
       const handler = createChain(create);
       const open = createChain(create, true);
       for (const method of methods) {
@@ -138,7 +138,7 @@ function createSensors({ hasNames = false } = {}) {
   const clock = new TestClock();
   const readings = new LastReadings(15, HINT, clock);
   const handler = createChain((responses) =>
-    createSensorResources(readings, hasNames, responses)
+    createSensorLookup(readings, hasNames, responses)
   );
   const get = (target: string) => send(handler, "GET", target);
   return { readings, clock, handler, get };
@@ -147,7 +147,7 @@ function createSensors({ hasNames = false } = {}) {
 const unavailable = (detail: string) =>
   problem(503, "Service Unavailable", detail);
 
-Deno.test("createSensorResources() answers 503 while there is no reading", async () => {
+Deno.test("createSensorLookup() answers 503 while there is no reading", async () => {
   const { readings, clock, handler } = createSensors();
   const expected = unavailable(
     `The sensor has sent no reading so far; ${HINT}`,
@@ -170,7 +170,7 @@ Deno.test("createSensorResources() answers 503 while there is no reading", async
   assertEquals(await statuses(), [503, 503]);
 });
 
-Deno.test("createSensorResources() serves the page, which may only load from the service", async () => {
+Deno.test("createSensorLookup() serves the page, which may only load from the service", async () => {
   const { get } = createSensors();
   const page = await Deno.readTextFile("src/readers/page.html");
   const [status, body, fields] = await get("/");
@@ -196,7 +196,7 @@ const UNKNOWN = problem(
   "No sensor of this name has sent a reading since the start, or it was silent for so long that it is forgotten",
 );
 
-Deno.test("createSensorResources() answers 404 for other paths, and 405 for other methods", async () => {
+Deno.test("createSensorLookup() answers 404 for other paths, and 405 for other methods", async () => {
   const { readings, handler, get } = createSensors();
   readings.set("21.5");
   for (
@@ -222,7 +222,7 @@ const NAMED: [name: string, ...paths: string[]][] = [
   ["../x", "../x"],
 ];
 
-Deno.test("createSensorResources() serves each sensor at its name, which is decoded once", async () => {
+Deno.test("createSensorLookup() serves each sensor at its name, which is decoded once", async () => {
   const { readings, get } = createSensors({ hasNames: true });
   for (const [name] of NAMED) readings.set(JSON.stringify(name), name);
   const fields = { ...JSON_TYPE, "last-modified": NOW };
@@ -238,7 +238,7 @@ Deno.test("createSensorResources() serves each sensor at its name, which is deco
   }
 });
 
-Deno.test("createSensorResources() serves the readings of all sensors until the last is silent, and metrics until it is forgotten", async () => {
+Deno.test("createSensorLookup() serves the readings of all sensors until the last is silent, and metrics until it is forgotten", async () => {
   const { readings, clock, get } = createSensors({ hasNames: true });
   // The clock of the system stands still, so that Date is the same
   const send = (name: string) => readings.set(`"${name}"`, name);

@@ -63,7 +63,7 @@ class Simulation {
 
   /** Asserts the last reading, and all warnings so far. */
   assert(json: string | undefined, ...warnings: string[]): void {
-    const served = this.readings.look().all?.json;
+    const served = this.readings.snapshot().all?.json;
     assertEquals([served, this.warnings], [json, warnings]);
   }
 }

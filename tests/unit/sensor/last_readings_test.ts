@@ -22,28 +22,28 @@ Deno.test("LastReadings has no reading once the last one is too old, and says ho
   const { readings, clock } = create();
   readings.set("21");
   clock.pass(1500);
-  assertEquals(readings.look().all, { json: "21", time: START });
+  assertEquals(readings.snapshot().all, { json: "21", time: START });
   clock.pass(1);
-  assertEquals(readings.look().all, undefined);
+  assertEquals(readings.snapshot().all, undefined);
   assertEquals(readings.explain(), age(1.6));
   clock.pass(60_000);
   assertEquals(readings.explain(), age(61.6));
   readings.set("22");
-  assertEquals(readings.look().all, { json: "22", time: START + 61_501 });
+  assertEquals(readings.snapshot().all, { json: "22", time: START + 61_501 });
   clock.pass(1501);
   readings.end("ended");
   assertEquals(readings.explain(), `${age(1.6)}, and the input has ended`);
 });
 
-Deno.test("LastReadings.look() returns the same object until the next line arrives", () => {
+Deno.test("LastReadings.snapshot() returns the same object until the next line arrives", () => {
   const { readings, clock } = create({ maxAgeSeconds: Infinity });
   readings.set("21.5");
-  const look = readings.look();
+  const snapshot = readings.snapshot();
   clock.pass(1e12); // without a limit
   clock.wallMs += 5; // the two clocks are not read at the same time
-  assert(readings.look() === look);
+  assert(readings.snapshot() === snapshot);
   readings.set("21.5");
-  assert(readings.look() !== look);
+  assert(readings.snapshot() !== snapshot);
 });
 
 /** How far the clock is set, in ms. */
@@ -60,7 +60,7 @@ for (const step of STEPS) {
     clock.pass(1);
     const time = START + 43_001;
     const check = (step: number) => {
-      const { all, silent } = readings.look();
+      const { all, silent } = readings.snapshot();
       assertEquals(all, { json: '{"a":21.5}', time: time + step });
       assertEquals(silent.get("silent"), START + 28_000 + step);
     };
@@ -70,7 +70,7 @@ for (const step of STEPS) {
     clock.pass(14_999);
     check(step); // the clock was set only once
     clock.pass(1);
-    assertEquals(readings.look().all, undefined);
+    assertEquals(readings.snapshot().all, undefined);
   });
 }
 
@@ -81,7 +81,7 @@ Deno.test("LastReadings joins all sensors in the order of their names, as a JSON
     clock.pass(1);
     readings.set(`{"name": ${JSON.stringify(name)}}`, name);
   }
-  const { all, current } = readings.look();
+  const { all, current } = readings.snapshot();
   assertEquals([...current.keys()], names.toReversed());
   assertEquals(all!.time, START + names.length);
   const members = names.toSorted().map((name) => {
@@ -133,9 +133,9 @@ testProperty(
       }
       clock.pass(random.pick([0, 1, 400, 1499, 1500, 1501, 4000]));
       const { current, silent } = expectKnown(sent, clock.now(), 1500);
-      const look = readings.look();
-      assertEquals(new Set(look.current.keys()), current);
-      assertEquals(new Set(look.silent.keys()), silent);
+      const snapshot = readings.snapshot();
+      assertEquals(new Set(snapshot.current.keys()), current);
+      assertEquals(new Set(snapshot.silent.keys()), silent);
     }
   },
 );
@@ -153,11 +153,11 @@ Deno.test("LastReadings forgets silent sensors beyond 64 KiB, and then those tha
   }
   readings.set(line, "100"); // replaces its line
   const observe = () => {
-    const { current, silent, crowdedOut } = readings.look();
-    return [current.size, silent.size, crowdedOut.count, crowdedOut.name];
+    const { current, silent, evicted } = readings.snapshot();
+    return [current.size, silent.size, evicted.count, evicted.name];
   };
   assertEquals(observe(), [511, 2, 0, ""]);
-  const silent = [...readings.look().silent.keys()];
+  const silent = [...readings.snapshot().silent.keys()];
   assertEquals(silent.map(([first]) => first), ["y", "x"]); // the latest first
   readings.set(line, "611");
   assertEquals(observe(), [512, 0, 2, "y".repeat(64)]);
@@ -170,5 +170,5 @@ Deno.test("LastReadings keeps the latest line, however long", () => {
   const long = "1".repeat(64 * 1024 + 1);
   readings.set("1", "a");
   readings.set(long, "b");
-  assertEquals(readings.look().all!.json, `{"b":${long}}`);
+  assertEquals(readings.snapshot().all!.json, `{"b":${long}}`);
 });
