@@ -12,7 +12,7 @@ const RELEASE_MS = 500; // until closed connections have freed their memory, if 
 const RELEASE_CHECKS = 10; // more than were ever needed: a board may be slower
 
 const NOT_FREED = `Closing all connections has not freed enough memory
-Start the service with MALLOC_TRIM_THRESHOLD_=131072, if it was started without it`;
+Start the service with MALLOC_TRIM_THRESHOLD_=131072 DENO_USR2_MEMORY_TRIM=1, if it was started without them`;
 
 /** The process uses too much memory, and cannot free it. */
 export class MemoryError extends Error {}
@@ -23,6 +23,7 @@ export class MemoryLimit {
 
   constructor(private readonly system: System) {
     this.#lowestBytes = system.residentBytes();
+    system.acceptTrims();
   }
 
   /** Waits until the process uses too much memory, or the signal is aborted. */
@@ -39,6 +40,7 @@ export class MemoryLimit {
    */
   async waitForRelease(signal: AbortSignal): Promise<void> {
     for (let check = 0; check < RELEASE_CHECKS && !signal.aborted; check++) {
+      this.system.trimMemory();
       await this.system.delay(RELEASE_MS);
       if (!this.#isExceeded()) return;
     }

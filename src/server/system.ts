@@ -1,5 +1,7 @@
 import { CLOCK } from "../clock.ts";
 
+const TRIM_SIGNAL = "SIGUSR2";
+
 /** The system, as the server uses it: clocks, network and memory. Tests replace it. */
 export const SYSTEM = {
   ...CLOCK,
@@ -7,6 +9,22 @@ export const SYSTEM = {
   listen: Deno.listen,
   networkInterfaces: Deno.networkInterfaces,
   residentBytes: () => Deno.memoryUsage().rss,
+
+  /** Keeps the signal of {@linkcode trimMemory} from ending the process. */
+  acceptTrims: () => Deno.addSignalListener(TRIM_SIGNAL, () => {}),
+
+  /**
+   * Gives free memory back to the system, on the next turn of the event loop. Deno does so at
+   * this signal if DENO_USR2_MEMORY_TRIM is set. Only an executable of Deno before 2.9 may not
+   * signal itself.
+   */
+  trimMemory(): void {
+    try {
+      Deno.kill(Deno.pid, TRIM_SIGNAL);
+    } catch {
+      // Memory that is not free is noticed anyway
+    }
+  },
 };
 
 /** The system, or what replaces it. */

@@ -1,6 +1,6 @@
 // Encodes HTTP/2 frames (RFC 9113), to send what no client library would.
 
-import { send } from "../helpers/network.ts";
+import { receive, send } from "../helpers/network.ts";
 import { delay } from "../helpers/wait.ts";
 
 // Frame types and flags (RFC 9113, section 6)
@@ -41,9 +41,11 @@ function encodeFields(fields?: Fields): number[] {
   );
 }
 
-/** Encodes a text of fewer than 127 bytes (RFC 7541, section 5.2). */
+/** Encodes a text of fewer than 16,511 bytes (RFC 7541, sections 5.1 and 5.2). */
 function encodeText(text: string): number[] {
-  return [text.length, ...Array.from(text, (char) => char.charCodeAt(0))];
+  const rest = text.length - 127;
+  const length = rest < 0 ? [text.length] : [127, rest & 127 | 128, rest >> 7];
+  return [...length, ...Array.from(text, (char) => char.charCodeAt(0))];
 }
 
 /** Encodes a frame (RFC 9113, section 4.1). */
@@ -93,6 +95,29 @@ export class Http2Connection implements Disposable {
   [Symbol.dispose](): void {
     this.connection.close();
   }
+}
+
+/**
+ * Sends requests with long fields over 20 connections, and reads no answer, until the server
+ * closes them: what they have taken is free then, but scattered.
+ */
+export async function sendUnread(port: number): Promise<void> {
+  const fields = Object.fromEntries(
+    Array.from({ length: 9 }, (_, i) => [`x${i}`, "x".repeat(1500)]),
+  );
+  const requests = Array.from(
+    { length: 190 },
+    (_, i) => request(2 * i + 1, fields),
+  );
+  await Promise.all(Array.from({ length: 20 }, async () => {
+    try {
+      using opened = await Http2Connection.open(port, NO_WINDOW);
+      await opened.send(...requests);
+      await receive(opened.connection);
+    } catch {
+      // The server has closed it before
+    }
+  }));
 }
 
 const ATTACKERS = 4; // so few that a busy program still gets its turn between them

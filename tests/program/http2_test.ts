@@ -7,6 +7,7 @@ import {
   Http2Connection,
   NO_WINDOW,
   request,
+  sendUnread,
 } from "./http2.ts";
 import { output } from "../helpers/process.ts";
 import { missingProc, residentMemory } from "../helpers/resources.ts";
@@ -80,6 +81,29 @@ Deno.test(
     assert(peak <= 512, `It took ${peak} MB`);
     assertEquals((await program.stop()).code, 0);
     assertEquals(program.messages, [ // once, although it recovered several times
+      'WARN Closed all connections to recover from "Too much memory in use"',
+    ]);
+  },
+);
+
+Deno.test(
+  skipIf(
+    missingProc,
+    "the program recovers, twice, from many requests whose answers are never read",
+  ),
+  async () => {
+    const env = {
+      DENO_USR2_MEMORY_TRIM: "1",
+      MALLOC_TRIM_THRESHOLD_: "131072",
+    };
+    const options = { wrap: WITH_OPEN_FILES, env };
+    await using program = await Program.start([], options);
+    for (let attack = 0; attack < 2; attack++) {
+      await sendUnread(program.port);
+      await program.waitForAnswer();
+    }
+    assertEquals((await program.stop()).code, 0);
+    assertEquals(program.messages, [
       'WARN Closed all connections to recover from "Too much memory in use"',
     ]);
   },

@@ -28,6 +28,8 @@ export class FakeSystem {
   megabytes = 60;
   /** What they become when all connections are closed, if they are more. */
   idleMegabytes = 60;
+  /** How many of these the C library keeps, although they are free, until it is told. */
+  keptMegabytes = 0;
   connections = 0;
   /** Whether another program listens on the port. */
   isPortTaken = false;
@@ -43,6 +45,7 @@ export class FakeSystem {
   readonly #timers: { at: number; wake: () => void }[] = [];
   #finished: PromiseWithResolvers<void> | undefined; // once it serves
   #now = 0;
+  #acceptsTrims = false;
 
   readonly system = {
     serve: (options: ServeOptions) => this.#serve(options),
@@ -52,6 +55,8 @@ export class FakeSystem {
     now: () => this.#now,
     wallTime: () => this.#now,
     residentBytes: () => this.megabytes * 1e6,
+    acceptTrims: () => this.#acceptsTrims = true,
+    trimMemory: () => this.#trim(),
   } as unknown as System;
 
   #serve(options: ServeOptions) {
@@ -91,6 +96,14 @@ export class FakeSystem {
       this.fate = "refused";
     };
     return { [Symbol.dispose]: release };
+  }
+
+  #trim() {
+    if (!this.#acceptsTrims) throw new Error("The signal ends the process");
+    this.#delay(1).then(() => { // on the next turn of the event loop
+      this.megabytes -= this.keptMegabytes;
+      this.keptMegabytes = 0;
+    });
   }
 
   #takePort(fate: Fate): void {

@@ -230,10 +230,20 @@ Deno.test("Server waits for 5 s until memory is given back, and ends if it is no
     await system.pass(400); // an eleventh look would be later
     if (isFreed) assertServes(simulation, TOO_LARGE);
     else {
-      assertMatch(await ended ?? "", /not freed .*\n.*MALLOC_TRIM_THRESHOLD_=/);
+      assertMatch(await ended ?? "", /not freed .*\n.*DENO_USR2_MEMORY_TRIM=/);
       assertEquals(system.fate, "refused");
     }
   }
+});
+
+Deno.test("Server has free memory given back before it counts what it uses", async () => {
+  const simulation = await Simulation.start();
+  const { system } = simulation;
+  system.idleMegabytes = 900; // all of it is free, or nearly
+  system.keptMegabytes = 840;
+  system.megabytes = 900;
+  await system.pass(1000);
+  assertServes(simulation, TOO_LARGE);
 });
 
 Deno.test("Server ends its report with how to stop it, and warns that it cannot measure memory", async () => {
