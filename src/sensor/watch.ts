@@ -10,6 +10,9 @@ const EVICTED =
 const HANGING =
   ". If it logs no reason, its program may hang (restart datasensor), or its battery is empty";
 const BACK = "Sensors send readings again";
+const RARE_ADVICE =
+  ". Unless they only pass by, set --max-age to two or three times their interval";
+const MAX_NAMES = 100; // that are kept to notice rare sensors
 
 /** Logs what changes between two looks at the sensors, whether or not a client asks. */
 export class Watch {
@@ -19,6 +22,8 @@ export class Watch {
   #isProblemLogged = false;
   readonly #fellSilent = new Set<string>(); // names, until they are logged
   readonly #cameBack = new Set<string>();
+  readonly #heardOnce = new Set<string>(); // names of sensors that are not missed
+  #isRareLogged = false;
 
   /** @param maxAgeSeconds How old a reading may be; Infinity for no limit. */
   constructor(
@@ -54,15 +59,21 @@ export class Watch {
     const { count, name } = now.evicted;
     const hasEvicted = count > before.evicted.count;
     if (hasEvicted) this.#warn(EVICTED, () => `, such as ${excerpt(name)}`);
-    // What reverts before it is logged is no news
-    for (const name of before.current.keys()) {
-      // A sensor that is evicted has not fallen silent
-      if (now.current.has(name) || name === ONLY_SENSOR || hasEvicted) continue;
+    // A sensor that is back before its silence is logged is not logged, and vice versa
+    for (const name of now.silent.keys()) {
+      if (before.silent.has(name)) continue;
       if (!this.#cameBack.delete(name)) this.#fellSilent.add(name);
     }
     for (const name of now.current.keys()) {
       const isBack = !this.#fellSilent.delete(name) && before.silent.has(name);
       if (isBack) this.#cameBack.add(name);
+      if (this.#heardOnce.has(name)) this.#logRare(name);
+    }
+    for (const name of before.current.keys()) {
+      const isKnown = now.current.has(name) || now.silent.has(name);
+      if (isKnown || name === ONLY_SENSOR || hasEvicted) continue;
+      if (this.#heardOnce.size === MAX_NAMES) this.#heardOnce.clear();
+      this.#heardOnce.add(name);
     }
   }
 
@@ -72,6 +83,15 @@ export class Watch {
     if (name === undefined) return;
     const details = `, such as ${excerpt(name)} (count: ${names.size})`;
     if (this.#warn(problem, () => details + advice)) names.clear();
+  }
+
+  /** Logs, once, that a sensor sends so rarely that it is served only some of the time. */
+  #logRare(name: string): void {
+    if (this.#isRareLogged) return;
+    this.#isRareLogged = true;
+    const problem =
+      `Sensors send more rarely than every ${this.maxAgeSeconds} s (--max-age)`;
+    this.logger.warn(`${problem}, such as ${excerpt(name)}${RARE_ADVICE}`);
   }
 
   /** Logs a problem once, and another one a minute later at the earliest. */

@@ -64,13 +64,25 @@ Deno.test("Watch logs which of several sensors fall silent, and which are back, 
     // Back at 66, but silent again before that may be logged
     if (isHealthy || second === 66) readings.set("1", "kitchen");
     if (second < 6 || second > 9) readings.set("1", "attic"); // back within the minute
-    if (second === 30) readings.set("1", "car"); // is not missed, and so never back
+    if (second % 10 === 0) readings.set("1", `car ${second}`); // is not missed
   });
   assertEquals(warnings, [
     [5, fellSilent("kitchen", 1)],
     [9, back("kitchen", 1)],
-    [65, fellSilent("car", 2)],
+    [65, fellSilent("kitchen", 1)],
   ]);
+});
+
+Deno.test("Watch logs once that sensors send more rarely than the maximum age", async () => {
+  const warnings = await watch(200, (readings, second) => {
+    readings.set("1", "healthy");
+    if (second % 5 === 0) readings.set("1", "attic");
+    readings.set("1", `car ${second}`);
+  });
+  assertEquals(warnings, [[
+    5,
+    'Sensors send more rarely than every 1.5 s (--max-age), such as "attic". Unless they only pass by, set --max-age to two or three times their interval',
+  ]]);
 });
 
 Deno.test("Watch logs all names since the last minute, and that no sensor is left at once", async () => {
