@@ -51,6 +51,5 @@ export const DEFAULTS = {
   hostname: "0.0.0.0",
   port: 5000,
   cors: false,
-  journal: false,
   debug: true,
 };

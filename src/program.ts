@@ -14,7 +14,11 @@ import { Responses } from "./http/responses.ts";
 import { createLogger, type Logger, withPriority } from "./log/logger.ts";
 import { parseCommand, VERSION } from "./process/command_line.ts";
 import { stopSignal, uncaughtErrorSignal } from "./process/signals.ts";
-import { followInput, warnOfIgnoredInput } from "./sensor/input.ts";
+import {
+  followInput,
+  warnOfIgnoredInput,
+  withJsonHint,
+} from "./sensor/input.ts";
 import { LastReadings } from "./sensor/last_readings.ts";
 import { createJsonParser, parseText } from "./sensor/line_parser.ts";
 import { Watch } from "./sensor/watch.ts";
@@ -128,7 +132,9 @@ function createLookup(
   }
   const { line, maxAgeSeconds } = source;
   const keys = line.kind === "json" ? line.keys : undefined;
-  const parse = line.kind === "json" ? createJsonParser(keys) : parseText;
+  const parse = line.kind === "json"
+    ? createJsonParser(keys)
+    : withJsonHint(parseText, logger);
   const hint = journal
     ? "its messages in the journal may say why"
     // Most programs print some KB at once, unless they print to a terminal

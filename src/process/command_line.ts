@@ -20,7 +20,7 @@ export const VERSION =
   `datasensor ${PROGRAM_VERSION} (Deno ${Deno.version.deno}, ${Deno.build.arch})`;
 
 /** The settings as flags set them. */
-interface Settings extends Omit<Config, "source"> {
+interface Settings extends Omit<Config, "source" | "journal"> {
   readonly message?: string;
   readonly stdin?: true;
   readonly json?: true;
@@ -140,7 +140,7 @@ export const FLAGS: readonly Flag[] = [
       "for systemd: log to standard error with priorities, and",
       "retry while another program uses the port",
     ],
-    parse: () => ({ journal: true }),
+    parse: () => ({}), // parseCommand() has seen it before it parses any flag
   },
   {
     names: ["--debug", "--no-debug"],
@@ -193,7 +193,7 @@ function* readArguments(args: readonly string[]) {
  */
 export function parseCommand(args: readonly string[]): Command {
   const given = [...readArguments(args)];
-  // Even after an invalid flag
+  // Known before the first error, whose text needs a priority under systemd
   const journal = given.some(({ arg }) => arg === "--journal");
   const invalid = (message: string): Command => ({
     kind: "invalid",

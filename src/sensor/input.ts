@@ -2,10 +2,16 @@ import type { Clock } from "../clock.ts";
 import { excerpt } from "../log/excerpt.ts";
 import { limitWarnings, type Logger } from "../log/logger.ts";
 import type { LastReadings } from "./last_readings.ts";
-import type { InvalidLine, LineParser } from "./line_parser.ts";
+import {
+  type InvalidLine,
+  isJsonObject,
+  type LineParser,
+} from "./line_parser.ts";
 import { type Input, isBlank, readLines } from "./line_reader.ts";
 
 const STOP_DELAY_MS = 200; // Ctrl+C may end the sensor before it stops the service
+const JSON_HINT =
+  "Lines are JSON objects, but --json is not set: each is served as one string, without its numbers";
 
 /** What {@linkcode followInput} connects. */
 export interface FollowOptions {
@@ -56,6 +62,18 @@ export async function followInput({
   await clock.delay(STOP_DELAY_MS);
   if (stop.aborted) return;
   logger.warn(`The input has ${end}${reason}: no new readings will arrive`);
+}
+
+/** Wraps a parser of any text: warns once that lines are JSON objects, without `--json`. */
+export function withJsonHint(parse: LineParser, logger: Logger): LineParser {
+  let hasWarned = false;
+  return (line) => {
+    if (!hasWarned && isJsonObject(line)) {
+      hasWarned = true;
+      logger.warn(JSON_HINT);
+    }
+    return parse(line);
+  };
 }
 
 /**

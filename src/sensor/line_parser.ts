@@ -40,6 +40,11 @@ const LONG_NAME = {
     `Dropping lines with a name of over ${MAX_NAME_CHARACTERS} characters`,
   remedy: "Choose keys with shorter values for --key",
 };
+const DOT_NAME = {
+  problem: 'Dropping lines whose name is "." or ".."',
+  remedy:
+    "Choose keys with other values for --key: clients take these for parts of a path",
+};
 
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 const STRICT_UTF8 = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
@@ -47,6 +52,12 @@ const STRICT_UTF8 = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 /** Parses a line as any text. */
 export function parseText(line: Uint8Array): ValidLine {
   return { json: JSON.stringify(UTF8.decode(line)) };
+}
+
+/** Whether a line is a JSON object. Parses only what begins like one. */
+export function isJsonObject(line: Uint8Array): boolean {
+  if (line[0] !== 0x7b) return false;
+  return !("problem" in parseJson(line));
 }
 
 /**
@@ -94,6 +105,7 @@ function parseJson(
   if (values.some(isUnsafe)) return UNSAFE_NAME;
   const name = formatName(values);
   if (name === "") return NO_NAME;
+  if (name === "." || name === "..") return DOT_NAME;
   return name.length > MAX_NAME_CHARACTERS ? LONG_NAME : { json, name };
 }
 

@@ -48,8 +48,8 @@ Deno.test(`the program answers new clients while ${HOLDERS} hold idle connection
   isOver = true;
   assertEquals((await program.stop()).code, 0); // which closes the connections
   await Promise.all(holders);
-  // All, on a machine that does nothing else; a fifth, if the server only listens again
-  assert(answered >= NEW_CLIENTS * 0.4, `only ${answered} are answered`);
+  // All, on a machine that does nothing else; half, if the server only listens again
+  assert(answered >= NEW_CLIENTS * 0.8, `only ${answered} are answered`);
   assertEquals([...new Set(program.messages)], [
     'WARN Closed all connections to recover from "Http: Error: Too many open files (os error 24)"',
   ]);

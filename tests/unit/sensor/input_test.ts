@@ -1,7 +1,7 @@
 // Lines of an input as readings, and what is logged of those that are none.
 
 import { assertEquals } from "@std/assert";
-import { followInput } from "../../../src/sensor/input.ts";
+import { followInput, withJsonHint } from "../../../src/sensor/input.ts";
 import { LastReadings } from "../../../src/sensor/last_readings.ts";
 import {
   createJsonParser,
@@ -34,6 +34,8 @@ const TOO_LONG = such(
   "Print shorter lines, each with a line feed at its end",
 );
 const HINT = "in a pipe, it may buffer its output";
+const JSON_HINT =
+  "Lines are JSON objects, but --json is not set: each is served as one string, without its numbers";
 const LONGEST = "x".repeat(MAX_LINE_BYTES);
 
 /** What follows an input. */
@@ -45,11 +47,12 @@ class Simulation {
   readonly stopper = new AbortController();
 
   constructor({ json = false } = {}) {
+    const logger = createTestLogger((line) => this.warnings.push(line));
     followInput({
       input: this.input,
-      parse: json ? createJsonParser() : parseText,
+      parse: json ? createJsonParser() : withJsonHint(parseText, logger),
       readings: this.readings,
-      logger: createTestLogger((line) => this.warnings.push(line)),
+      logger,
       stop: this.stopper.signal,
       clock: this.clock,
     });
@@ -74,6 +77,12 @@ const INPUTS: Row[] = [
   ["reads lines as they come", ["21.5\n", "2", "2.\r\n23"], "22."],
   ["skips blank lines", ["21.5\n", "\r\n \t\r\n\x18\n\n"], "21.5"],
   ["keeps spaces", ["  21\r.5 °C \n"], "  21\r.5 °C "],
+  [
+    "warns once of JSON",
+    ['{"t"\n{"t":2}\n', '{"t":3}\n'],
+    '{"t":3}',
+    JSON_HINT,
+  ],
   ["drops an overlong line", ["1\n", LONGEST, "x\n"], "1", TOO_LONG],
   ["drops a line that pauses", ["1\n2", 1000, "3\n"], "1", PAUSED],
   ["drops a line with a mark", ["1\n2", "\x18\n"], "1", UNFINISHED],

@@ -28,6 +28,7 @@ const NOT_JSON = "lines that are not JSON";
 const NULL = "lines that are null";
 const LONG_NAME = "lines with a name of over 200 characters";
 const NO_NAME = "lines without a key that --key names";
+const DOT_NAME = 'lines whose name is "." or ".."';
 const UNSAFE_NAME = "lines with a number above 9007199254740991 in their name";
 
 Deno.test("parseText() makes a JSON string of any line", () => {
@@ -161,6 +162,15 @@ Deno.test("createJsonParser() takes the value of a single key as it is", () => {
     assertEquals(parse(parser, line), `${name}: ${line}`);
   }
   assertEquals(parse(parser, '{"room":""}'), NO_NAME);
+});
+
+Deno.test("createJsonParser() drops lines whose name has no address", () => {
+  const parser = createJsonParser(["room"]);
+  const nameOf = (room: string) => parse(parser, JSON.stringify({ room }));
+  for (const room of [".", ".."]) assertEquals(nameOf(room), DOT_NAME);
+  for (const room of ["...", "a.", "./a"]) {
+    assertEquals(nameOf(room).split(":")[0], room);
+  }
 });
 
 Deno.test("createJsonParser() drops lines with a name of over 200 characters", () => {
