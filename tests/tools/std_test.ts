@@ -41,6 +41,23 @@ Deno.test("the stand-ins are used where jsr.io refuses connections, does not ans
   }
 });
 
+Deno.test("each task that needs a newer Deno says which one, before anything else", async () => {
+  using clone = await createClone();
+  await Deno.writeTextFile(`${clone.path}/.dvmrc`, "99.1.2\n");
+  for (const task of ["start", "dev", "test", "check", "bench"]) {
+    const args = ["task", "-q", task];
+    const ended = await output(Deno.execPath(), args, { cwd: clone.path });
+    assertEquals(ended, {
+      code: 1,
+      stdout: "",
+      stderr:
+        `Deno ${Deno.version.deno} is too old: this repository needs 99.1 or newer, and is tested with 99.1.2
+Run "deno upgrade 99.1.2", or "npx --yes deno@99.1.2" in place of "deno"
+`,
+    });
+  }
+});
+
 Deno.test("a package of jsr.io that was modified is an error", async () => {
   const versions = { "1.0.19": {}, "1.1.0": {}, "0.224.14": {} };
   const meta = { exports: { "./status": "./mod.ts" }, manifest: {} };
