@@ -40,16 +40,12 @@ export interface InputSource {
   readonly maxAgeSeconds: number;
 }
 
-/** How old the last line may be unless a flag says otherwise: Prometheus, too, drops what is older. */
-export const DEFAULT_MAX_AGE_SECONDS = 300;
-
-/** The text to serve when there is neither a sensor nor a message. */
-export const PLACEHOLDER = "Sensor data";
-
-/** The settings when no flag is given, apart from what is served. */
+/** What counts when no flag says otherwise. */
 export const DEFAULTS = {
   hostname: "0.0.0.0",
   port: 5000,
+  message: "Sensor data",
+  maxAgeSeconds: 300, // Prometheus, too, drops what is older
   cors: false,
   debug: true,
 };

@@ -1,5 +1,5 @@
+import type { Clock } from "./clock.ts";
 import type { Config } from "./config.ts";
-import { CLOCK } from "./clock.ts";
 import { withAccessLog } from "./http/access_log.ts";
 import { withContext } from "./http/handler.ts";
 import { createErrorHandler, withErrors } from "./http/errors.ts";
@@ -13,7 +13,6 @@ import {
 import { Responses } from "./http/responses.ts";
 import { createLogger, type Logger, withPriority } from "./log/logger.ts";
 import { parseCommand, VERSION } from "./process/command_line.ts";
-import { stopSignal, uncaughtErrorSignal } from "./process/signals.ts";
 import {
   followInput,
   warnOfIgnoredInput,
@@ -25,21 +24,9 @@ import { Watch } from "./sensor/watch.ts";
 import { ListenError } from "./server/listener.ts";
 import { MemoryError } from "./server/memory.ts";
 import { Server } from "./server/server.ts";
+import { SYSTEM, type System } from "./system.ts";
 
 const OUTPUT_TIMEOUT_MS = 900; // for the log, and again for an error message
-
-/** The process, as the program uses it, and the server. Tests replace both. */
-export const PROCESS = {
-  stdin: Deno.stdin,
-  stdout: Deno.stdout,
-  stderr: Deno.stderr,
-  noColor: Deno.noColor,
-  stopSignal,
-  uncaughtErrorSignal,
-  clock: CLOCK,
-  Server,
-};
-type Process = typeof PROCESS;
 
 /**
  * Runs a command. Returns 0 (clean stop), 1 (failure) or 2 (invalid usage). With
@@ -48,57 +35,56 @@ type Process = typeof PROCESS;
  */
 export async function runProgram(
   args: string[],
-  process = PROCESS,
+  system = SYSTEM,
 ): Promise<number> {
   const command = parseCommand(args);
-  const { stdout, stderr } = process;
   if (command.kind === "invalid") {
-    await printError(stderr, command.text, command.journal);
+    await printError(system, command.text, command.journal);
     return 2;
   }
   if (command.kind === "print") {
     try {
-      await print(stdout, command.text);
+      await print(system.stdout, command.text);
       return 0;
     } catch (error) {
-      await printError(stderr, `Cannot write: ${error}`);
+      await printError(system, `Cannot write: ${error}`);
       return 1;
     }
   }
   const { config } = command;
   try {
-    await serve(config, process);
+    await serve(config, system);
     return 0;
   } catch (error) {
-    await printError(stderr, formatError(error, config), config.journal);
+    await printError(system, formatError(error, config), config.journal);
     const isFinal = error instanceof ListenError && error.kind === "impossible";
     return config.journal && isFinal ? 2 : 1;
   }
 }
 
-async function serve(config: Config, process: Process): Promise<void> {
-  const { stdout, stderr, clock } = process;
+async function serve(config: Config, system: System): Promise<void> {
+  const { stdout, stderr } = system;
   // systemd opens the FIFO of the readings as standard output, too: see datasensor.service
   const output = config.journal ? stderr : stdout;
   const sink = (bytes: Uint8Array) => output.write(bytes);
   const level = config.debug ? "DEBUG" : "INFO";
-  const isColored = output.isTerminal() && !process.noColor;
+  const isColored = output.isTerminal() && !system.noColor;
   const consoleStyle = isColored ? "color" : "plain";
   const style = config.journal ? "journal" : consoleStyle;
-  const { logger, flush } = createLogger(sink, level, style, clock);
+  const { logger, flush } = createLogger(sink, level, style, system);
   // The journal outlasts updates, so it names the version that logs what follows
   if (config.journal) logger.info(VERSION);
-  const uncaught = process.uncaughtErrorSignal();
-  const stop = AbortSignal.any([process.stopSignal(), uncaught]);
+  const uncaught = system.uncaughtErrorSignal();
+  const stop = AbortSignal.any([system.stopSignal(), uncaught]);
 
-  const responses = new Responses(config.cors, clock);
-  const lookup = createLookup(config, responses, process, logger, stop);
+  const responses = new Responses(config.cors, system);
+  const lookup = createLookup(config, responses, system, logger, stop);
   const onError = createErrorHandler(responses, logger);
   const resource = createHandler(lookup, responses);
-  // What a request passes, outermost first. What fails outside of withErrors() is answered
-  // by Deno.serve, also with onError, but not logged as a request
+  // Outermost first. An error outside withErrors() still becomes a 500, by Deno.serve's
+  // onError, but has no access line
   const handler = withContext(
-    withAccessLog(withHead(withErrors(resource, onError)), logger, clock),
+    withAccessLog(withHead(withErrors(resource, onError)), logger, system),
   );
 
   const application = { handler, onError };
@@ -106,15 +92,15 @@ async function serve(config: Config, process: Process): Promise<void> {
   const settings = {
     ...config,
     hasPage: source.kind === "input",
-    retriesStart: journal, // restarts would log hundreds of megabytes a day instead
+    retriesStart: journal, // systemd's restarts would log more than retries do
     mentionsCtrlC: !journal,
   };
-  const server = new process.Server(settings, application, logger);
+  const server = new Server(settings, application, logger, system);
   try {
     await server.run(stop);
     uncaught.throwIfAborted();
   } finally {
-    await waitForOutput(flush());
+    await waitForOutput(flush(), system);
   }
 }
 
@@ -122,12 +108,12 @@ async function serve(config: Config, process: Process): Promise<void> {
 function createLookup(
   { source, journal }: Config,
   responses: Responses,
-  { stdin, clock }: Process,
+  system: System,
   logger: Logger,
   stop: AbortSignal,
 ): Lookup {
   if (source.kind === "text") {
-    warnOfIgnoredInput(stdin, logger);
+    warnOfIgnoredInput(system.stdin, logger);
     return createTextLookup(source.text, responses);
   }
   const { line, maxAgeSeconds } = source;
@@ -139,11 +125,12 @@ function createLookup(
     ? "its messages in the journal may say why"
     // Most programs print some KB at once, unless they print to a terminal
     : "in a pipe, it may buffer its output";
-  const readings = new LastReadings(maxAgeSeconds, hint, clock);
-  const watch = new Watch(readings, maxAgeSeconds, logger, clock);
+  const readings = new LastReadings(maxAgeSeconds, hint, system);
+  const watch = new Watch(readings, maxAgeSeconds, logger, system);
   // Nobody awaits these: they go on as long as the service runs. What they throw is
   // uncaught, and ends the service
-  followInput({ input: stdin, parse, readings, logger, stop, clock });
+  const { stdin: input } = system;
+  followInput({ input, parse, readings, logger, stop, clock: system });
   watch.run(stop);
   return createSensorLookup(readings, keys !== undefined, responses);
 }
@@ -158,23 +145,26 @@ function formatError(error: unknown, { debug }: Config): string {
 
 /** Prints an error as systemd's journal or a person reads it. */
 async function printError(
-  stream: Process["stdout" | "stderr"],
+  system: System,
   text: string,
   journal = false,
 ): Promise<void> {
   const message = journal ? withPriority("ERROR", text) : text;
-  const printed = print(stream, message);
-  await waitForOutput(printed.catch(() => {})); // there is nowhere to report it
+  const printed = print(system.stderr, message);
+  await waitForOutput(printed.catch(() => {}), system); // there is nowhere to report it
 }
 
 async function print(
-  stream: Process["stdout" | "stderr"],
+  stream: System["stdout" | "stderr"],
   text: string,
 ): Promise<void> {
   let bytes = new TextEncoder().encode(`${text}\n`);
   while (bytes.length > 0) bytes = bytes.subarray(await stream.write(bytes));
 }
 
-async function waitForOutput(written: Promise<void>): Promise<void> {
-  await Promise.race([written, CLOCK.delay(OUTPUT_TIMEOUT_MS)]);
+async function waitForOutput(
+  written: Promise<void>,
+  { delay }: Clock,
+): Promise<void> {
+  await Promise.race([written, delay(OUTPUT_TIMEOUT_MS)]);
 }

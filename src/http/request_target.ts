@@ -6,13 +6,6 @@ const AUTHORITY =
 const URL_PARTS = /^[^:]+:\/\/([^/?#]*)(.*)$/s;
 
 /**
- * A URL with one slash after `http://`, so that none is in the Host field: then it is valid.
- * Excludes localhost, which Deno puts in place of some invalid Host fields. If the target is
- * a full URL, an invalid Host field is overlooked, and does no harm.
- */
-const PLAIN_URL = /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/;
-
-/**
  * Returns the path and query of a request's target (RFC 9112, section 3.2), or undefined if
  * the host is invalid. Deno.serve concatenates the Host field and the target without
  * validating them, so only a valid Host shows where the target begins: `http://x/y/z` is
@@ -20,12 +13,7 @@ const PLAIN_URL = /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/;
  * target is a full URL, `request.url` is that URL. `new URL()` would normalize the path.
  */
 export function requestTarget(request: Request): string | undefined {
-  const { url } = request;
-  // Most requests end here: Deno only creates the headers when they are read
-  const plain = PLAIN_URL.exec(url);
-  if (plain) return plain[1];
-
-  const [, urlHost = "", rest = ""] = URL_PARTS.exec(url) ?? [];
+  const [, urlHost = "", rest = ""] = URL_PARTS.exec(request.url) ?? [];
   const host = request.headers.get("host") ?? "";
   if (!AUTHORITY.test(urlHost) || !AUTHORITY.test(host)) return undefined;
   return rest.startsWith("/") ? rest : `/${rest}`; // CONNECT and OPTIONS * have no path

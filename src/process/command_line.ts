@@ -1,9 +1,7 @@
 import {
   type Config,
-  DEFAULT_MAX_AGE_SECONDS,
   DEFAULTS,
   type InputSource,
-  PLACEHOLDER,
   PROGRAM_VERSION,
   RESOURCE_PATH,
   type TextSource,
@@ -20,7 +18,7 @@ export const VERSION =
   `datasensor ${PROGRAM_VERSION} (Deno ${Deno.version.deno}, ${Deno.build.arch})`;
 
 /** The settings as flags set them. */
-interface Settings extends Omit<Config, "source" | "journal"> {
+interface Settings extends Partial<Omit<Config, "source" | "journal">> {
   readonly message?: string;
   readonly stdin?: true;
   readonly json?: true;
@@ -45,7 +43,7 @@ export interface Flag {
    * Returns what it sets, a text to print instead of serving, or undefined if its value is
    * invalid. The value of a flag that takes none is empty.
    */
-  parse(value: string, name: string): Partial<Settings> | string | undefined;
+  parse(value: string, name: string): Settings | string | undefined;
 }
 
 /** The addresses on which the program is permitted to listen. */
@@ -76,7 +74,7 @@ export const FLAGS: readonly Flag[] = [
   {
     names: ["--message"],
     value: { name: "TEXT", valid: "a non-empty text" },
-    help: [`serve this text (default "${PLACEHOLDER}"), not with --stdin`],
+    help: [`serve this text (default "${DEFAULTS.message}"), not with --stdin`],
     parse: (message) => ({ message }),
   },
   {
@@ -120,7 +118,7 @@ export const FLAGS: readonly Flag[] = [
     },
     help: [
       "with --stdin: answer 503 once the last reading is older",
-      `than this; none: never (default ${DEFAULT_MAX_AGE_SECONDS})`,
+      `than this; none: never (default ${DEFAULTS.maxAgeSeconds})`,
     ],
     parse: (value) => {
       if (value === "none") return { maxAgeSeconds: Infinity };
@@ -179,7 +177,9 @@ function* readArguments(args: readonly string[]) {
   for (let index = 0; index < args.length; index++) {
     const arg = args[index]!;
     if (arg === "--") continue; // npm users type it before flags
-    const [, name = arg, inline] = arg.match(/^(.+?)=(.*)$/s) ?? [];
+    const equals = arg.indexOf("=", 1);
+    const name = equals < 0 ? arg : arg.slice(0, equals);
+    const inline = equals < 0 ? undefined : arg.slice(equals + 1);
     const flag = FLAGS.find(({ names }) => names.includes(name));
     const takesNext = flag?.value && inline === undefined;
     const value = takesNext ? args[++index] : inline;
@@ -200,7 +200,7 @@ export function parseCommand(args: readonly string[]): Command {
     text: `${message}\nRun with --help for the list of flags`,
     journal,
   });
-  let settings: Settings = DEFAULTS;
+  let settings: Settings = {};
   for (const { arg, name, flag, value } of given) {
     const quoted = JSON.stringify(arg);
     if (!arg.startsWith("-")) return invalid(`Unexpected argument ${quoted}`);
@@ -227,7 +227,7 @@ export function parseCommand(args: readonly string[]): Command {
   }
   const source = chooseSource(settings);
   if (typeof source === "string") return invalid(source);
-  const { hostname, port, cors, debug } = settings;
+  const { hostname, port, cors, debug } = { ...DEFAULTS, ...settings };
   const config = { hostname, port, source, cors, journal, debug };
   return { kind: "serve", config };
 }
@@ -240,12 +240,12 @@ function chooseSource(
   if (!json && keys) return "--key requires --json";
   if (!stdin) {
     if (maxAgeSeconds !== undefined) return "--max-age requires --stdin";
-    return { kind: "text", text: message ?? PLACEHOLDER };
+    return { kind: "text", text: message ?? DEFAULTS.message };
   }
   if (message !== undefined) return "--message cannot be used with --stdin";
   return {
     kind: "input",
     line: json ? { kind: "json", keys } : { kind: "text" },
-    maxAgeSeconds: maxAgeSeconds ?? DEFAULT_MAX_AGE_SECONDS,
+    maxAgeSeconds: maxAgeSeconds ?? DEFAULTS.maxAgeSeconds,
   };
 }

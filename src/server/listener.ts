@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 import type { Application } from "../http/handler.ts";
 import { limitWarnings, type Logger } from "../log/logger.ts";
-import type { System } from "./system.ts";
+import type { System } from "../system.ts";
 
 const LISTEN_RETRY_MS = 200; // pause after a failed attempt
 

@@ -3,7 +3,7 @@
 // needs this file. What a sensor prints cannot take as much: readLines() reads at most
 // 1 MB/s, and --max-old-space-size limits V8.
 
-import type { System } from "./system.ts";
+import type { System } from "../system.ts";
 
 const MEMORY_LIMIT_BYTES = 144e6; // normal use stays below 110 MB
 const MEMORY_GROWTH_BYTES = 64e6; // or this much above the lowest use, if that is higher

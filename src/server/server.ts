@@ -10,7 +10,7 @@ import {
 } from "./listener.ts";
 import { MemoryLimit } from "./memory.ts";
 import { formatStartReport } from "./start_report.ts";
-import { SYSTEM } from "./system.ts";
+import type { System } from "../system.ts";
 
 const SHUTDOWN_TIMEOUT_MS = 1800; // how long running requests may take to finish
 const CLOSE_MS = 1; // until the kernel has closed the connections and the port
@@ -42,7 +42,7 @@ export class Server {
     private readonly settings: ServerSettings,
     private readonly application: Application,
     private readonly logger: Logger,
-    private readonly system = SYSTEM,
+    private readonly system: System,
   ) {
     this.#warn = limitWarnings(logger, system);
     this.#memory = new MemoryLimit(system);

@@ -1,5 +1,5 @@
 import { RESOURCE_PATH } from "../config.ts";
-import type { System } from "./system.ts";
+import type { System } from "../system.ts";
 
 /** Returns the lines of the start report, which lists the addresses of the service. */
 export function formatStartReport(

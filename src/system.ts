@@ -1,10 +1,17 @@
-import { CLOCK } from "../clock.ts";
+import { CLOCK } from "./clock.ts";
+import { stopSignal, uncaughtErrorSignal } from "./process/signals.ts";
 
 const TRIM_SIGNAL = "SIGUSR2";
 
-/** The system, as the server uses it: clocks, network and memory. Tests replace it. */
+/** What the system gives: clocks, streams, signals, network and memory. Tests replace it. */
 export const SYSTEM = {
   ...CLOCK,
+  stdin: Deno.stdin,
+  stdout: Deno.stdout,
+  stderr: Deno.stderr,
+  noColor: Deno.noColor,
+  stopSignal,
+  uncaughtErrorSignal,
   serve: Deno.serve,
   listen: Deno.listen,
   networkInterfaces: Deno.networkInterfaces,
