@@ -1,13 +1,10 @@
 import type { Clock } from "../clock.ts";
 
-/**
- * The size of each of two buffers. Untouched pages take no memory; as strings, these lines
- * would fill most of V8's heap.
- */
-export const CAPACITY_BYTES = 8 * 1024 * 1024;
+/** How many characters wait at most: those of about 50,000 requests. */
+export const CAPACITY_CHARACTERS = 4 * 1024 * 1024;
 
 const BATCH_DELAY_MS = 100; // how long the first line of a batch waits for more
-const BATCH_BYTES = 64 * 1024; // of whole lines, unless a line is longer
+const BATCH_CHARACTERS = 64 * 1024; // of whole lines, unless a line is longer
 const ATOMIC_BYTES = 4096; // a pipe takes all of them or none (PIPE_BUF in POSIX)
 const RETRY_MS = 500; // pause after the sink has failed
 const FULL_RETRY_MS = 10; // pause while a sink that does not block is full
@@ -19,13 +16,12 @@ export type Sink = (bytes: Uint8Array) => Promise<number>;
 /** Writes lines in batches to a slow console. Drops lines while its buffer is full. */
 export class LineWriter {
   readonly #encoder = new TextEncoder();
-  #filling = new Uint8Array(CAPACITY_BYTES);
-  #draining = new Uint8Array(CAPACITY_BYTES); // what the sink is writing
-  #length = 0; // how many bytes of #filling are lines
-  #dropped = 0;
-  #batchBytes = BATCH_BYTES; // ATOMIC_BYTES once a write has failed
-  #isCollecting = false; // more lines, before a batch is written
+  #lines: string[] = []; // with their ends
+  #characters = 0; // of these lines
+  #dropped = 0; // lines since the last one that fitted
+  #hasFailed = false; // whether a write has ever failed
   #writing: Promise<void> | undefined;
+  readonly #flushed = Promise.withResolvers<void>();
 
   /** @param formatDropped Returns a line that says how many lines were dropped. */
   constructor(
@@ -36,59 +32,56 @@ export class LineWriter {
 
   /** Adds a line, without its end. Never blocks and never throws. */
   write(line: string): void {
-    if (!this.#add(line)) this.#dropped++;
-    if (this.#length >= BATCH_BYTES) this.#startDraining();
-    if (!this.#isCollecting) this.#collect();
+    const fits = this.#characters + line.length < CAPACITY_CHARACTERS;
+    if (fits) this.#add(line);
+    else this.#dropped++;
+    this.#writing ??= this.#writeBatches();
   }
 
-  /** Resolves once all lines are written. */
+  /** Resolves once all lines are written. From then on, no batch waits for more lines. */
   async flush(): Promise<void> {
-    this.#startDraining();
+    this.#flushed.resolve();
     await this.#writing;
   }
 
-  /** Adds a line to the buffer, and returns whether it fits. */
-  #add(line: string): boolean {
-    const room = this.#filling.subarray(this.#length);
-    const { read, written } = this.#encoder.encodeInto(`${line}\n`, room);
-    const fits = read === line.length + 1; // with its LF
-    if (fits) this.#length += written;
-    return fits;
+  #add(line: string): void {
+    this.#lines.push(`${line}\n`);
+    this.#characters += line.length + 1;
   }
 
-  async #collect(): Promise<void> {
-    this.#isCollecting = true;
-    await this.clock.delay(BATCH_DELAY_MS);
-    this.#isCollecting = false;
-    this.#startDraining();
-  }
-
-  #startDraining(): void {
-    if (this.#length > 0) this.#writing ??= this.#drain();
-  }
-
-  async #drain(): Promise<void> {
-    do {
-      const length = this.#length;
-      // While the sink writes these lines, the next ones fill the other buffer
-      [this.#filling, this.#draining] = [this.#draining, this.#filling];
-      this.#length = 0;
-      if (this.#dropped > 0) this.#add(this.formatDropped(this.#dropped));
-      this.#dropped = 0;
-      await this.#writeAll(this.#draining.subarray(0, length));
-    } while (this.#length > 0);
+  async #writeBatches(): Promise<void> {
+    const delay = this.clock.delay(BATCH_DELAY_MS);
+    await Promise.race([delay, this.#flushed.promise]);
+    while (this.#lines.length > 0) {
+      await this.#writeAll(this.#encoder.encode(this.#takeBatch()));
+    }
     this.#writing = undefined;
+  }
+
+  /** Takes the next lines, up to the limit, or a longer one. */
+  #takeBatch(): string {
+    // What was dropped would have followed all that waits
+    if (this.#dropped > 0) this.#add(this.formatDropped(this.#dropped));
+    this.#dropped = 0;
+    let characters = 0;
+    const end = this.#lines.findIndex(({ length }) =>
+      (characters += length) > BATCH_CHARACTERS
+    );
+    const count = end < 0 ? this.#lines.length : Math.max(end, 1);
+    const batch = this.#lines.splice(0, count).join("");
+    this.#characters -= batch.length;
+    return batch;
   }
 
   async #writeAll(lines: Uint8Array): Promise<void> {
     for (let rest = lines; rest.length > 0;) {
       try {
-        const batch = takeLines(rest, this.#batchBytes);
-        rest = rest.subarray(await this.sink(batch));
+        const part = this.#hasFailed ? takeLines(rest, ATOMIC_BYTES) : rest;
+        rest = rest.subarray(await this.sink(part));
       } catch (error) {
-        // A failed write does not say how much it wrote, so the batch is written again. It
-        // may fail again at any time: smaller batches then repeat less
-        this.#batchBytes = ATOMIC_BYTES;
+        // Deno does not say how much of a failed write has arrived: it is repeated, in smaller
+        // parts so that little comes twice
+        this.#hasFailed = true;
         const isFull = error instanceof Deno.errors.WouldBlock;
         await this.clock.delay(isFull ? FULL_RETRY_MS : RETRY_MS);
       }

@@ -2,7 +2,7 @@
 // drops.
 
 import { assertEquals } from "@std/assert";
-import { CAPACITY_BYTES } from "../../src/log/line_writer.ts";
+import { CAPACITY_CHARACTERS } from "../../src/log/line_writer.ts";
 import { cancel, Http2Connection, request } from "./http2.ts";
 import { getMany, receive } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
@@ -16,7 +16,7 @@ const longTarget = (number: number) => `/${number}/${"x".repeat(900)}`;
 Deno.test("the program answers while nobody reads its console, and counts dropped lines", async () => {
   await using program = await Program.start();
   program.pauseReading();
-  const count = 2.5 * CAPACITY_BYTES / 1024; // more than pipe and buffer hold
+  const count = 2.5 * CAPACITY_CHARACTERS / 1024; // more than pipe and buffer hold
   await getMany(program.port, count, longTarget);
   program.resumeReading();
   const last = () => program.lines.at(-1) ?? "";

@@ -1,7 +1,10 @@
 // The bounded buffer of log lines, with a fake sink and clock.
 
 import { assert, assertEquals } from "@std/assert";
-import { CAPACITY_BYTES, LineWriter } from "../../../src/log/line_writer.ts";
+import {
+  CAPACITY_CHARACTERS,
+  LineWriter,
+} from "../../../src/log/line_writer.ts";
 import { TestClock } from "../../helpers/test_clock.ts";
 import { waitFor } from "../../helpers/wait.ts";
 
@@ -71,8 +74,8 @@ Deno.test("LineWriter drops whole lines beyond its capacity, and says how many",
   write(["first"]);
   const flushed = writer.flush();
   // Before the sink has taken the first line: one without room for its line feed, and others
-  write(["x".repeat(CAPACITY_BYTES)]);
-  const kept = Math.floor(CAPACITY_BYTES / 2047);
+  write(["x".repeat(CAPACITY_CHARACTERS)]);
+  const kept = Math.floor(CAPACITY_CHARACTERS / 2047);
   write(Array(kept + 7).fill(line));
   await flushed;
   write(["after"]);
