@@ -44,8 +44,8 @@ export function createLogger(
 }
 
 /**
- * Logs a problem, followed by details, and returns whether it did. Whether a problem is the
- * same does not depend on its details.
+ * Logs a problem, followed by details, and returns whether it did. Problems are compared
+ * without their details.
  */
 export type Warn = (problem: string, details?: () => string) => boolean;
 

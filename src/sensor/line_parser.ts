@@ -65,11 +65,11 @@ export function isJsonObject(line: Uint8Array): boolean {
  * keys, each is an object, whose values of these keys are the name of its sensor.
  */
 export function createJsonParser(keys?: readonly string[]): LineParser {
-  // Sensors print in turn. A piece of a text is no reading of theirs: it has no name
+  // With keys, a piece of a longer text is dropped anyway: it has no name
   if (keys) return (line) => parseJson(line, keys);
   let mayGoOn = false; // whether the previous line may be the start of a longer text
   return (line) => {
-    // A piece is no reading, even if it is valid JSON, such as 2. Printers indent it
+    // A piece is no reading, even if it is valid JSON, such as 2. Pretty-printers indent it
     const isPiece = mayGoOn && isIndented(line);
     mayGoOn = isOpen(line);
     return isPiece ? NOT_JSON : parseJson(line);

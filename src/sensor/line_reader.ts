@@ -30,11 +30,10 @@ const PAUSED = {
 };
 // What prints a line prints it at once. If its end has not come after a second, the program
 // may have died, and what the next one prints must not complete the line. This is less than
-// a second, since the rest before a read, up to 66 ms, is not measured
+// a second, since the rest before a read is not measured
 const MAX_PAUSE_MS = 900;
-const WORK_MS = 2; // how long lines are processed before a rest
-const REST_MS = 5; // between two spells of work, and the shortest rest after a read
-const MAX_BYTES_PER_MS = 1000; // far above any sensor: more waits in the pipe
+const READ_BYTES = 1024; // processed in a few ms, however short and invalid the lines are
+const REST_MS = 5; // after each read: requests get a turn, and a flood waits in the pipe
 const LF = 0x0a;
 const CR = 0x0d;
 const CAN = 0x18; // cancel: at the end of a line, it marks what stands before it as incomplete
@@ -55,20 +54,9 @@ export async function* readLines(
     const count = await input.read(buffer.room);
     if (count === null) return yield* buffer.end();
     const hasPaused = now() - waitStart > MAX_PAUSE_MS;
-    let restAt = now() + WORK_MS;
-    for (const line of buffer.push(count, hasPaused)) {
-      yield line;
-      if (now() < restAt) continue;
-      await delay(REST_MS);
-      restAt = now() + WORK_MS;
-    }
-    await delay(restAfter(count));
+    yield* buffer.push(count, hasPaused);
+    await delay(REST_MS);
   }
-}
-
-/** Returns how long to rest after a read, in ms: requests get a turn, a flood waits. */
-function restAfter(byteCount: number): number {
-  return Math.max(REST_MS, byteCount / MAX_BYTES_PER_MS);
 }
 
 /** Keeps the incomplete line at the end of what was read. */
@@ -79,7 +67,7 @@ class LineBuffer {
 
   /** Where to put the bytes that are read next. It is never empty. */
   get room(): Uint8Array<ArrayBuffer> {
-    return this.#bytes.subarray(this.#length);
+    return this.#bytes.subarray(this.#length, this.#length + READ_BYTES);
   }
 
   /**
@@ -91,7 +79,7 @@ class LineBuffer {
     if (hasPaused && !isBlank(this.#incomplete)) yield* this.#drop(PAUSED);
     const bytes = this.#bytes.subarray(0, this.#length + count);
     let start = 0;
-    let end = bytes.indexOf(LF);
+    let end = bytes.indexOf(LF, this.#length);
     while (end >= 0) {
       const line = bytes.subarray(start, bytes[end - 1] === CR ? end - 1 : end);
       if (!this.#isDropped) yield checkLine(line);

@@ -86,7 +86,8 @@ export function listen(
     return { server: system.serve(all), closer };
   } catch (error) {
     const { kind, reason, remedy } = causeOf(error as Error);
-    const isRefused = error instanceof Deno.errors.NotCapable; // another address
+    // DENO_SERVE_ADDRESS, not this address, was refused
+    const isRefused = error instanceof Deno.errors.NotCapable;
     const place = isRefused ? "" : ` on "${hostname}", port ${port}`;
     throw new ListenError(kind, `Cannot listen${place}: ${reason}`, remedy);
   }

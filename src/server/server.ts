@@ -142,9 +142,9 @@ function waitForEnding(
   return new Promise((resolve) => {
     const fail = (reason: string) => resolve({ kind: "accept", reason });
     if (stop.aborted) resolve({ kind: "stopped" });
-    // Replaces the handler of the previous Listener, which a further one would keep in memory
+    // onabort, since one addEventListener for each recovery would add up
     stop.onabort = () => resolve({ kind: "stopped" });
-    // This wait also ends when the connections are closed, but then the ending is known
+    // Also ends when the connections close, but by then another ending has won
     exceeded.then(() =>
       resolve({ kind: "memory", reason: "Too much memory in use" })
     );
