@@ -1,15 +1,16 @@
 // The program with fake streams, signals and server: settings, log, exit codes.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { CLOCK } from "../../src/clock.ts";
 import { HELP, VERSION } from "../../src/process/command_line.ts";
-import { type PROCESS, runProgram } from "../../src/program.ts";
+import { runProgram } from "../../src/program.ts";
+import { Server } from "../../src/server/server.ts";
+import { SYSTEM, type System } from "../../src/system.ts";
 import { ListenError } from "../../src/server/listener.ts";
 import { MemoryError } from "../../src/server/memory.ts";
 import { parseAccessLine } from "../helpers/access_line.ts";
 import { delay, waitFor, within } from "../helpers/wait.ts";
 
-type ServerArguments = ConstructorParameters<typeof PROCESS.Server>;
+type ServerArguments = ConstructorParameters<typeof Server>;
 
 /** What Deno.serve tells a handler about a client. */
 const CLIENT = {
@@ -51,23 +52,21 @@ async function run(args: string[], {
       return write(bytes);
     },
   });
+  // deno-lint-ignore no-explicit-any -- until there is a server of tests
+  Server.prototype.run = function (this: any, stop) {
+    const { settings, application, logger } = this;
+    return serve({ config: settings, application, logger }, stop);
+  };
   const process = {
+    ...SYSTEM,
+    acceptTrims() {},
     stdin: { read, isTerminal: () => isInputTerminal },
     stdout: createOutput("stdout", isTerminal),
     stderr: createOutput("stderr", !isTerminal),
     noColor,
-    clock: CLOCK,
-    Server: class {
-      #server;
-      constructor(...args: ServerArguments) {
-        const [config, application, logger] = args;
-        this.#server = { config, application, logger };
-      }
-      run = (stop: AbortSignal) => serve(this.#server, stop);
-    },
     stopSignal,
     uncaughtErrorSignal: () => uncaught,
-  } as unknown as typeof PROCESS;
+  } as unknown as System;
   const code = await within(runProgram(args, process), () => "an exit code");
   return [code, ...written];
 }

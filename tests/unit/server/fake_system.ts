@@ -1,7 +1,7 @@
 // A system for tests of the server: a port, connections, memory and a clock. It does what
 // Deno and the kernel would do, and records what happens.
 
-import type { System } from "../../../src/server/system.ts";
+import type { System } from "../../../src/system.ts";
 
 /** Why accept fails when file descriptors have run out. */
 export const EMFILE = new Error("Too many open files (os error 24)");

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { listen, ListenError } from "../../../src/server/listener.ts";
-import type { System } from "../../../src/server/system.ts";
+import type { System } from "../../../src/system.ts";
 
 const { AddrInUse, AddrNotAvailable, NotCapable, PermissionDenied } =
   Deno.errors;
