@@ -12,28 +12,37 @@ export class Folder implements Disposable {
   /** Creates a folder with a copy of the project, without its tests. */
   static async ofProject(): Promise<Folder> {
     const folder = await Folder.create();
-    const script =
+    await run(
       `cp -R .dvmrc .github .gitignore .tools README.md deno.json deno.lock main.ts src "$0"
-      chmod -R u+w "$0"`; // the project may be read-only
-    const { code, stderr } = await output("sh", ["-ec", script, folder.path]);
-    if (code !== 0) throw new Error(stderr);
+      chmod -R u+w "$0"`, // the project may be read-only
+      folder.path,
+    );
     return folder;
   }
 
   /** Commits its files, always at the same time. */
   async commit(): Promise<void> {
-    const script = `unset $(git rev-parse --local-env-vars)
+    await run(
+      `cd "$0"
+      unset $(git rev-parse --local-env-vars)
       export GIT_CONFIG_GLOBAL=/dev/null # not the user's settings
-      export GIT_AUTHOR_DATE="$0" GIT_COMMITTER_DATE="$0"
+      export GIT_AUTHOR_DATE="$1" GIT_COMMITTER_DATE="$1"
       git init -q
       git add -A
-      git -c user.name=test -c user.email=test commit -q -m test`;
-    const args = ["-ec", script, "2026-11-22T17:29:59+01:00"];
-    const { code, stderr } = await output("sh", args, { cwd: this.path });
-    if (code !== 0) throw new Error(stderr);
+      git -c user.name=test -c user.email=test commit -q -m test`,
+      ...[this.path, "2026-11-22T17:29:59+01:00"],
+    );
   }
 
   private constructor(readonly path: string) {}
+
+  /** Writes a file and the folders to it. In a folder `bin`, it is a program. */
+  async write(file: string, text: string): Promise<void> {
+    const path = `${this.path}/${file}`;
+    await Deno.mkdir(path.replace(/[^/]+$/, ""), { recursive: true });
+    const mode = file.includes("bin/") ? 0o755 : 0o644;
+    await Deno.writeTextFile(path, text, { mode });
+  }
 
   remove(): void {
     Deno.removeSync(this.path, { recursive: true });
@@ -42,4 +51,9 @@ export class Folder implements Disposable {
   [Symbol.dispose](): void {
     this.remove();
   }
+}
+
+async function run(script: string, ...args: string[]): Promise<void> {
+  const { code, stderr } = await output("sh", ["-ec", script, ...args]);
+  if (code !== 0) throw new Error(stderr);
 }

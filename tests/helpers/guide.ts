@@ -1,42 +1,20 @@
 // The pages, for tests that follow or check them.
 
-class MarkdownFile {
-  readonly text: string;
-  /** Its code blocks. */
-  readonly blocks: readonly string[];
-
-  constructor(readonly file: string) {
-    this.text = Deno.readTextFileSync(file);
-    const blocks = this.text.matchAll(/^```\w+\n(.*?)^```$/gms);
-    this.blocks = Array.from(blocks, ([, block]) => block!);
-  }
-
-  /** Returns the first code block that contains a text. */
-  block(text: string): string {
-    return this.#first(this.blocks, text);
-  }
-
-  /** Returns the first line of the code blocks that contains a text. */
-  line(text: string): string {
-    return this.#first(this.blocks.flatMap((it) => it.split("\n")), text);
-  }
-
-  #first(parts: readonly string[], text: string): string {
-    const found = parts.find((part) => part.includes(text));
-    if (found !== undefined) return found;
-    throw new Error(`${this.file} has no "${text}"`);
-  }
-
-  /** Returns what a pattern first matches in the text. */
-  match(pattern: RegExp): RegExpMatchArray {
-    const match = this.text.match(pattern);
-    if (match) return match;
-    throw new Error(`${this.file} does not match ${pattern}`);
-  }
+/** Returns the code blocks of a page, or those in some languages. */
+export function blocksOf(page: string, languages = "\\w+"): string[] {
+  const block = RegExp(`^\`\`\`(?:${languages})\n(.*?)^\`\`\`$`, "gms");
+  return Array.from(
+    Deno.readTextFileSync(page).matchAll(block),
+    ([, it]) => it!,
+  );
 }
 
-export const readersPage = new MarkdownFile("src/readers/README.md");
-export const readme = new MarkdownFile("README.md");
+/** Returns the first code block of a page that contains a text. */
+export function block(page: string, text: string): string {
+  const found = blocksOf(page).find((it) => it.includes(text));
+  if (found !== undefined) return found;
+  throw new Error(`${page} has no "${text}"`);
+}
 
 /** Returns the links of a Markdown file that lead to no file, or to no section of one. */
 export async function listBrokenLinks(document: string): Promise<string[]> {
@@ -45,18 +23,20 @@ export async function listBrokenLinks(document: string): Promise<string[]> {
   const links = text.matchAll(/\]\((?!https:)([^)#]*)(?:#([^)]+))?\)/g);
   const broken: string[] = [];
   for (const [link, file, anchor] of links) {
-    const path = file ? folder + file : document;
-    const exists = await Deno.stat(path).then(() => true, () => false);
-    const leads = exists && (!anchor || await hasSection(path, anchor));
+    const target = await Deno.readFile(file ? folder + file : document)
+      .catch(() => undefined);
+    const anchors = anchorsOf(new TextDecoder().decode(target));
+    const leads = target && (!anchor || anchors.includes(anchor));
     if (!leads) broken.push(`${document}: ${link}`);
   }
   return broken;
 }
 
-/** Whether a Markdown file has a heading with an anchor. */
-async function hasSection(file: string, anchor: string): Promise<boolean> {
-  const headings = (await Deno.readTextFile(file)).matchAll(/^#+ (.*)$/gm);
-  return headings.some(([, title]) =>
-    title!.toLowerCase().replace(/[^\w -]/g, "").replaceAll(" ", "-") === anchor
+/** Returns the anchors of the headings of a Markdown text. */
+function anchorsOf(text: string): string[] {
+  return Array.from(
+    text.matchAll(/^#+ (.*)$/gm),
+    ([, title]) =>
+      title!.toLowerCase().replace(/[^\w -]/g, "").replaceAll(" ", "-"),
   );
 }

@@ -4,7 +4,7 @@
 import { Folder } from "./files.ts";
 import { type Output, output, Process } from "./process.ts";
 import { programCommand } from "./program.ts";
-import { missing } from "./skip.ts";
+import { type Test, testWith } from "./skip.ts";
 import { waitFor } from "./wait.ts";
 
 /**
@@ -48,59 +48,30 @@ const UNIT = await Deno.readTextFile(
   "src/board/package/usr/lib/systemd/system/datasensor-sensor.service",
 );
 
-/** The variables that the sensor's unit sets, and systemd. */
-const SENSOR_ENV = {
-  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-  ...Object.fromEntries(
-    Array.from(
-      UNIT.matchAll(/^Environment=(\w+)=(.*)$/gm),
-      ([, name, value]) => [name!, value!],
-    ),
-  ),
-};
+/** The variables that the unit sets, and systemd. */
+const SENSOR_ENV = [
+  "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+  ...UNIT.match(/(?<=^Environment=).*$/gm)!,
+];
 
 /** The command that runs the sensor, which is its last argument. */
 const RUN_SENSOR = UNIT.match(/^ExecStart=(.*) \$\{SENSOR\}$/m)![1]!.split(" ");
 
-/** A file whose reads fail with EIO, as those of a sensor that does not answer. */
-export const UNREADABLE = Symbol();
-
-/**
- * Files in /etc, /home, /sys, /usr and /var, by their paths. Those in folders `bin` are
- * programs.
- */
-export type Files = Record<string, string | typeof UNREADABLE>;
-
-const MEMORY = "58 01 4b 46 7f ff 0c 10 4c";
-
-/** Returns the file of a DS18B20, by default one that has measured 21.5 °C. */
-export function ds18b20(
-  id: string,
-  { memory = MEMORY, crc = "YES", t = 21500 } = {},
-): Files {
-  const text = `${memory} : crc=4c ${crc}\n${memory} t=${t}\n`;
-  return { [`/sys/bus/w1/devices/${id}/w1_slave`]: text };
-}
-
-/** Returns what to do if a machine cannot be made, or lacks a program. */
-export function missingMachine(...programs: string[]): string | undefined {
-  if (Deno.build.os !== "linux") return "run it on Linux";
-  if (Deno.uid() !== 0) return "be root";
-  return missing("curl", "ip", "nsenter", "unshare", ...programs);
+/** Returns what defines tests that need a machine, as testWith() does. */
+export function testOnMachine(...programs: string[]): Test {
+  const tools = ["curl", "ip", "nsenter", "unshare", ...programs];
+  const isRoot = Deno.build.os === "linux" && Deno.uid() === 0;
+  return testWith(...tools, ...isRoot ? [] : ["/to be root on Linux"]);
 }
 
 /** A machine that is a board, named BOARD, and a PC. */
 export class Machine extends Process {
-  /** Starts a machine with some files in place of this one's. */
-  static async start(files: Files = {}): Promise<Machine> {
+  /** Starts a machine with files in /etc, /home, /sys, /usr and /var, by their paths. */
+  static async start(files: Record<string, string> = {}): Promise<Machine> {
     const folder = await Folder.create();
     await Deno.mkdir(`${folder.path}/changes`);
     for (const [path, text] of Object.entries(files)) {
-      const file = `${folder.path}/files${path}`;
-      await Deno.mkdir(file.replace(/[^/]+$/, ""), { recursive: true });
-      if (text === UNREADABLE) await Deno.symlink("/proc/self/mem", file);
-      else await Deno.writeTextFile(file, text);
-      if (path.includes("/bin/")) await Deno.chmod(file, 0o755);
+      await folder.write(`files${path}`, text);
     }
     const machine = new Machine(folder);
     return await machine.untilReady(() => machine.waitForMatch(/ready/));
@@ -108,8 +79,12 @@ export class Machine extends Process {
 
   private constructor(readonly folder: Folder) {
     const setup = ["sh", "-euc", SETUP, "sh", folder.path, Deno.cwd()];
-    const args = ["--mount", "--net", ...setup];
-    super("unshare", args, { hasInput: true, owned: [folder] });
+    super("unshare", ["--mount", "--net", ...setup]);
+  }
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    await super[Symbol.asyncDispose]();
+    this.folder.remove();
   }
 
   /** Returns a command that runs another one on this machine, in its clone. */
@@ -122,8 +97,7 @@ export class Machine extends Process {
 
   /** Starts a program that runs until it is disposed of. */
   start(...command: string[]): Process {
-    const options = { hasInput: true, killGroup: true };
-    return new Process(...this.#enter(command), options);
+    return new Process(...this.#enter(command), { killGroup: true });
   }
 
   /** Starts the service at its usual port. */
@@ -131,13 +105,9 @@ export class Machine extends Process {
     return this.start(...programCommand(flags).flat());
   }
 
-  /** Starts a sensor as its unit does. */
-  startSensor(sensor: string, env: Record<string, string> = {}): Process {
-    const variables = Object.entries({ ...env, ...SENSOR_ENV })
-      .map(([name, value]) => `${name}=${value}`);
-    // What this machine sets, such as PYTHONUNBUFFERED, would hide what the unit does not
-    const command = ["env", "-i", ...variables, ...RUN_SENSOR, sensor];
-    return new Process(...this.#enter(command), { killGroup: true });
+  /** Starts a sensor as its unit does: what this machine sets would hide what that does not. */
+  startSensor(sensor: string): Process {
+    return this.start("env", "-i", ...SENSOR_ENV, ...RUN_SENSOR, sensor);
   }
 
   /** Types commands, and then a text for each question that they ask. */
@@ -158,7 +128,6 @@ export class Machine extends Process {
       return `${stdout}[${code}]`;
     };
     const isExpected = (shown: string) => expected.test(shown);
-    const what = `${expected} of ${command}`;
-    await waitFor(what, type, isExpected, { pause: 100 });
+    await waitFor(`${expected} of ${command}`, type, isExpected);
   }
 }

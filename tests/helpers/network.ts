@@ -14,17 +14,6 @@ export const LAST_GET = `${HALF_HEADER}Connection: close\r\n\r\n`;
 export const HALF_BODY = "POST /datasensor HTTP/1.1\r\nHost: board\r\n" +
   "Content-Length: 9\r\n\r\n{";
 
-/** Fetches with a time-out. */
-export function get(
-  url: string,
-  options?: RequestInit,
-): Promise<Response> {
-  return fetch(url, {
-    signal: AbortSignal.timeout(DEADLINE_MS),
-    ...options,
-  });
-}
-
 /** Sends all of the data. */
 export async function send(
   connection: Deno.Conn,

@@ -1,28 +1,22 @@
 // Runs commands and ends them.
 
-import {
-  DEADLINE_MS,
-  type Participant,
-  participants,
-  tail,
-  waitFor,
-  within,
-} from "./wait.ts";
+import { DEADLINE_MS, tail, waitFor, within } from "./wait.ts";
 
 /** How long a command may take, in case one that should exit keeps running. */
 const COMMAND_DEADLINE_MS = 120_000;
 
-/** The environment of this test. */
-const ENVIRONMENT = Deno.env.toObject();
-
 /** The user's proxies, which only programs that download something get. */
 export const PROXIES: Record<string, string> = {};
-for (const name of Object.keys(ENVIRONMENT)) {
-  if (!/^(all|ftp|https?|no|wss?)_proxy$/i.test(name)) continue;
-  PROXIES[name] = ENVIRONMENT[name]!;
-  delete ENVIRONMENT[name];
+
+/** The environment of this test, without what changes what is printed, or when. */
+const ENVIRONMENT: Record<string, string> = {};
+
+for (const [name, value] of Object.entries(Deno.env.toObject())) {
+  if (/^(all|ftp|https?|no|wss?)_proxy$/i.test(name)) PROXIES[name] = value;
+  else if (!/^(FORCE_COLOR|PYTHONUNBUFFERED)$/.test(name)) {
+    ENVIRONMENT[name] = value;
+  }
 }
-delete ENVIRONMENT.FORCE_COLOR; // tests read what is printed
 
 /** How a command ended, and what it printed. */
 export interface Output {
@@ -36,13 +30,9 @@ export interface ProcessOptions {
   env?: Record<string, string>;
   /** Whether to kill the whole process group, as it starts other processes. */
   killGroup?: boolean;
-  /** Whether {@linkcode Process.write} feeds its input, otherwise empty. */
-  hasInput?: boolean;
-  /** What only it uses, which is disposed of once it has ended. */
-  owned?: Disposable[];
 }
 
-/** Runs a command until it exits, or kills it. */
+/** Runs a command, whose input is empty, until it exits, or kills it. */
 export async function output(
   command: string,
   args: string[],
@@ -50,55 +40,49 @@ export async function output(
   limit = COMMAND_DEADLINE_MS,
 ): Promise<Output> {
   await using process = new Process(command, args, options);
+  await process.closeInput();
   const { code } = await process.waitForEnd(limit);
   const { stdout, stderr } = process;
   return { code, stdout, stderr };
 }
 
-export class Process implements AsyncDisposable, Participant {
+export class Process implements AsyncDisposable {
   /** What it has printed so far. */
   stdout = "";
   stderr = "";
   readonly pid: number;
   readonly #name: string;
   readonly #child: Deno.ChildProcess;
-  readonly #killGroup: boolean;
-  readonly #input: WritableStreamDefaultWriter<Uint8Array> | undefined;
+  readonly #input: WritableStreamDefaultWriter<Uint8Array>;
   /** Resolves when it has ended and all its output is read. */
   readonly #closed: Promise<Deno.CommandStatus>;
-  readonly #owned = new DisposableStack();
-  #closedStatus: Deno.CommandStatus | undefined; // once it is closed
-  #isEndExpected = false; // a test has told it to end, or waits for that
+  #isClosed = false;
   #pause: PromiseWithResolvers<void> | undefined; // while nobody reads its output
 
-  constructor(command: string, args: string[], options: ProcessOptions = {}) {
-    const { cwd, env, killGroup = false, hasInput = false, owned } = options;
-    for (const it of owned ?? []) this.#owned.use(it);
+  constructor(
+    command: string,
+    args: string[],
+    private readonly options: ProcessOptions = {},
+  ) {
+    const { cwd, env, killGroup = false } = options;
     const name = [command.replace(/.*\//, ""), ...args].join(" ");
     this.#name = `"${name.replace(/\s+/g, " ").slice(0, 100)}"`;
-    this.#killGroup = killGroup;
-    try {
-      this.#child = new Deno.Command(command, {
-        args,
-        cwd,
-        clearEnv: true,
-        // Tests read what it prints: in English, without colors
-        env: { ...ENVIRONMENT, LC_ALL: "C.UTF-8", NO_COLOR: "1", ...env },
-        detached: killGroup, // starts a process group
-        stdin: hasInput ? "piped" : "null",
-        stdout: "piped",
-        stderr: "piped",
-      }).spawn();
-    } catch (error) {
-      this.#owned.dispose();
-      throw error;
-    }
-    this.#input = hasInput ? this.#child.stdin.getWriter() : undefined;
+    this.#child = new Deno.Command(command, {
+      args,
+      cwd,
+      clearEnv: true,
+      // Tests read what it prints: in English, without colors
+      env: { ...ENVIRONMENT, LC_ALL: "C.UTF-8", NO_COLOR: "1", ...env },
+      detached: killGroup, // starts a process group
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    this.#input = this.#child.stdin.getWriter();
     this.pid = this.#child.pid;
     const readAll = [this.#read("stdout"), this.#read("stderr")];
     this.#closed = Promise.all(readAll).then(() => this.#child.status);
-    this.#closed.then((status) => this.#closedStatus = status);
-    participants.add(this);
+    this.#closed.then(() => this.#isClosed = true);
   }
 
   /** Returns it once it is ready, or disposes of it if that fails. */
@@ -130,20 +114,11 @@ export class Process implements AsyncDisposable, Participant {
   }
 
   async write(text: string): Promise<void> {
-    await this.#input?.write(new TextEncoder().encode(text));
+    await this.#input.write(new TextEncoder().encode(text));
   }
 
-  get failure(): string | undefined {
-    if (!this.#closedStatus || this.#isEndExpected) return undefined;
-    return `${this.#name} has ended with ${this.#closedStatus.code}`;
-  }
-
-  describe(): string {
-    const code = this.#closedStatus?.code;
-    const state = code === undefined ? "runs" : `ended with ${code}`;
-    return `${this.#name} ${state}
-stdout: ${tail(this.stdout)}
-stderr: ${tail(this.stderr)}`;
+  async closeInput(): Promise<void> {
+    await this.#input.close().catch(() => {}); // it has ended
   }
 
   /** Waits until its output matches a pattern, and returns the match. */
@@ -151,24 +126,31 @@ stderr: ${tail(this.stderr)}`;
     pattern: RegExp,
     limit = DEADLINE_MS,
   ): Promise<RegExpMatchArray> {
-    const find = () => this.stdout.match(pattern) ?? this.stderr.match(pattern);
     const what = `${pattern} in the output of ${this.#name}`;
-    return (await waitFor(what, find, Boolean, { limit }))!;
+    let isClosed = false;
+    const find = () => {
+      isClosed = this.#isClosed; // nothing follows then
+      return this.stdout.match(pattern) ?? this.stderr.match(pattern);
+    };
+    const found = await waitFor(what, find, (it) => !!it || isClosed, limit);
+    if (found) return found;
+    const printed = `stdout: ${tail(this.stdout)}\nstderr: ${
+      tail(this.stderr)
+    }`;
+    throw new Error(
+      `It has ended while the test waits for ${what}\n${printed}`,
+    );
   }
 
   kill(signal: Deno.Signal): void {
-    this.#isEndExpected = true;
     this.#child.kill(signal); // throws if it has ended
   }
 
   /** Waits until it ends, up to a limit in ms, and reads all its output. */
   async waitForEnd(limit = DEADLINE_MS): Promise<Deno.CommandStatus> {
-    this.#isEndExpected = true;
     await within(this.#child.status, () => `the end of ${this.#name}`, limit);
     this.resumeReading();
-    const rest = () =>
-      `the end of the output of ${this.#name}, which has ended`;
-    return await within(this.#closed, rest);
+    return await within(this.#closed, () => `all output of ${this.#name}`);
   }
 
   /** Sends a signal, and waits until it ends. */
@@ -180,21 +162,16 @@ stderr: ${tail(this.stderr)}`;
   async [Symbol.asyncDispose](): Promise<void> {
     this.resumeReading();
     this.#kill();
-    await this.#input?.abort();
-    try {
-      await this.waitForEnd();
-    } finally {
-      participants.delete(this);
-      this.#owned.dispose();
-    }
+    await this.#input.abort().catch(() => {}); // it is closed
+    await this.waitForEnd();
   }
 
   /** Kills what is left of it. The id of what has ended may be that of another one. */
   #kill(): void {
     try {
-      if (!this.#killGroup) this.#child.kill("SIGKILL");
+      if (!this.options.killGroup) this.#child.kill("SIGKILL");
       // While somebody has its output open, the system does not reuse the group's id
-      else if (!this.#closedStatus) Deno.kill(-this.pid, "SIGKILL");
+      else if (!this.#isClosed) Deno.kill(-this.pid, "SIGKILL");
     } catch {
       // It has just ended
     }

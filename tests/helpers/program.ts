@@ -1,8 +1,7 @@
 // Starts the program as its users do.
 
-import { type AccessLine, parseAccessLine } from "./access_line.ts";
 import { exchange, LAST_GET } from "./network.ts";
-import { Process, type ProcessOptions } from "./process.ts";
+import { output, Process, type ProcessOptions } from "./process.ts";
 import { DEADLINE_MS, waitFor } from "./wait.ts";
 
 /** Returns the Deno flags that `deno task start` uses. */
@@ -22,17 +21,22 @@ export function programCommand(
   return [Deno.execPath(), [...run, ...args]];
 }
 
-/** Returns the Deno flag that runs code before the program. */
-export function preload(code: string): string {
-  return `--preload=data:text/javascript,${encodeURIComponent(code)}`;
-}
+/** Returns the address of code, for `deno run`. */
+export const urlOf = (code: string): string =>
+  `data:text/javascript,${encodeURIComponent(code)}`;
 
-/** Waits until a server has logged its address to a file, and returns the port. */
-export async function loggedPort(log: string): Promise<number> {
-  const read = () => Deno.readTextFile(log).catch(() => "");
-  const line = /http:\/\/[\d.]+:(\d+)\//;
-  const text = await waitFor(`a port in ${log}`, read, (it) => line.test(it));
-  return Number(text.match(line)![1]);
+/** Returns the Deno flag that runs code before the program. */
+export const preload = (code: string): string => `--preload=${urlOf(code)}`;
+
+const ACCESS_LINE =
+  /^(\S+) - - \[[^\]]+\] "((?:[^"\\]|\\.)+) HTTP\/1\.1" (\d{3}) -$/;
+
+/**
+ * Returns what a line of the access log says, such as "127.0.0.1 GET /datasensor 200", or
+ * undefined if it is none.
+ */
+export function parseAccessLine(line: string): string | undefined {
+  return line.match(ACCESS_LINE)?.slice(1).join(" ");
 }
 
 /** A process that runs the program, directly or through other commands. */
@@ -65,7 +69,7 @@ export class Program extends Process {
   }
 
   /** The requests among these lines. */
-  get requests(): AccessLine[] {
+  get requests(): string[] {
     return this.lines.flatMap((line) => parseAccessLine(line) ?? []);
   }
 
@@ -75,8 +79,8 @@ export class Program extends Process {
   }
 
   /** Waits until the start report is complete. */
-  async waitUntilListening(): Promise<void> {
-    await this.waitForMatch(/Press CTRL\+C/);
+  async waitUntilListening(limit = DEADLINE_MS): Promise<void> {
+    await this.waitForMatch(/Press CTRL\+C/, limit);
   }
 
   /** Waits until a GET over a new connection is answered with a body. */
@@ -84,12 +88,15 @@ export class Program extends Process {
     body = '"Sensor data"',
     limit = DEADLINE_MS,
   ): Promise<void> {
-    await waitFor(
-      `the answer ${body.slice(0, 100)}`,
-      () => exchange(this.port, LAST_GET).catch(String), // refused
-      (answer) => answer.endsWith(`\r\n\r\n${body}`),
-      { limit },
-    );
+    const ask = () => exchange(this.port, LAST_GET).catch(String); // refused
+    const isAnswer = (answer: string) => answer.endsWith(`\r\n\r\n${body}`);
+    await waitFor(`the answer ${body.slice(0, 100)}`, ask, isAnswer, limit);
+  }
+
+  /** Returns how many files it has open. */
+  async countFiles(): Promise<number> {
+    const list = ["-c", `ls /proc/${this.pid}/fd | wc -l`];
+    return Number((await output("sh", list)).stdout);
   }
 
   /** Waits until it has logged a number of lines, and returns all lines. */

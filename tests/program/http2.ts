@@ -20,19 +20,18 @@ const REQUEST: Fields = {
   ":authority": "board",
 };
 
-/** Encodes a request with some other fields (undefined omits one) and more bytes. */
-export function request(
-  stream: number,
-  fields?: Fields,
-  more: number[] = [],
-): Uint8Array<ArrayBuffer> {
-  const block = [...encodeFields(fields), ...more];
-  return frame(TYPE.HEADERS, FLAG.END_STREAM | FLAG.END_HEADERS, stream, block);
+/** Encodes a number of requests with some other fields; undefined omits one. */
+export function requests(count: number, fields?: Fields): Uint8Array[] {
+  const block = encodeFields(fields);
+  const flags = FLAG.END_STREAM | FLAG.END_HEADERS;
+  return Array.from(
+    { length: count },
+    (_, index) => frame(TYPE.HEADERS, flags, 2 * index + 1, block),
+  );
 }
 
-export function cancel(stream: number): Uint8Array<ArrayBuffer> {
-  return frame(TYPE.RST_STREAM, 0, stream, [0, 0, 0, 8]); // CANCEL
-}
+export const cancel = (stream: number): Uint8Array =>
+  frame(TYPE.RST_STREAM, 0, stream, [0, 0, 0, 8]);
 
 /** Encodes fields as literals without indexing (RFC 7541, section 6.2.2). */
 function encodeFields(fields?: Fields): number[] {
@@ -54,7 +53,7 @@ function frame(
   flags: number,
   stream: number,
   payload: number[],
-): Uint8Array<ArrayBuffer> {
+): Uint8Array {
   const bytes = new Uint8Array(9 + payload.length);
   const view = new DataView(bytes.buffer);
   view.setUint32(0, payload.length << 8 | type);
@@ -64,37 +63,17 @@ function frame(
   return bytes;
 }
 
-/**
- * Empty DATA frames, which a busy machine has no time to encode during an attack. Deno
- * keeps about 240 bytes of each.
- */
-const EMPTY_FRAMES = Uint8Array.from(
-  Array(10_000).fill([...frame(TYPE.DATA, 0, 1, [])]).flat(),
-);
-
-/** A connection that uses HTTP/2 from the start, without an upgrade. */
-export class Http2Connection implements Disposable {
-  /** Connects, and sends the preface with settings. */
-  static async open(
-    port: number,
-    settings: number[] = [],
-  ): Promise<Http2Connection> {
-    const opened = new Http2Connection(await Deno.connect({ port }));
-    const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-    await opened.send(preface, frame(TYPE.SETTINGS, 0, 0, settings));
-    return opened;
-  }
-
-  private constructor(readonly connection: Deno.Conn) {}
-
-  /** Sends frames back to back. */
-  async send(...frames: BlobPart[]): Promise<void> {
-    await send(this.connection, await new Blob(frames).bytes());
-  }
-
-  [Symbol.dispose](): void {
-    this.connection.close();
-  }
+/** Connects without an upgrade, and sends settings and frames. */
+export async function openHttp2(
+  port: number,
+  settings: number[],
+  ...frames: Uint8Array[]
+): Promise<Deno.Conn> {
+  const connection = await Deno.connect({ port });
+  const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+  const all = [preface, frame(TYPE.SETTINGS, 0, 0, settings), ...frames];
+  await send(connection, await new Blob(all as BlobPart[]).bytes());
+  return connection;
 }
 
 /**
@@ -105,40 +84,36 @@ export async function sendUnread(port: number): Promise<void> {
   const fields = Object.fromEntries(
     Array.from({ length: 9 }, (_, i) => [`x${i}`, "x".repeat(1500)]),
   );
-  const requests = Array.from(
-    { length: 190 },
-    (_, i) => request(2 * i + 1, fields),
-  );
+  const frames = requests(190, fields);
   await Promise.all(Array.from({ length: 20 }, async () => {
     try {
-      using opened = await Http2Connection.open(port, NO_WINDOW);
-      await opened.send(...requests);
-      await receive(opened.connection);
+      using connection = await openHttp2(port, NO_WINDOW, ...frames);
+      await receive(connection);
     } catch {
       // The server has closed it before
     }
   }));
 }
 
+/**
+ * Empty DATA frames, which a busy machine has no time to encode during an attack. Deno
+ * keeps about 240 bytes of each.
+ */
+const EMPTY_FRAMES = Uint8Array.from(
+  Array(10_000).fill([...frame(TYPE.DATA, 0, 1, [])]).flat(),
+);
+
 const ATTACKERS = 4; // so few that a busy program still gets its turn between them
 
-/**
- * Sends requests with empty DATA frames as their bodies, until each attacker has lost a
- * number of connections, or the end of the attack.
- */
-export async function flood(
-  port: number,
-  connections: number,
-  end: AbortSignal,
-): Promise<void> {
+/** Sends requests with endless empty DATA frames, until each attacker is closed out thrice. */
+export async function flood(port: number, end: AbortSignal): Promise<void> {
   const start = frame(TYPE.HEADERS, FLAG.END_HEADERS, 1, encodeFields());
   await Promise.all(Array.from({ length: ATTACKERS }, async () => {
-    for (let lost = 0; lost < connections && !end.aborted;) {
+    for (let lost = 0; lost < 3 && !end.aborted;) {
       try {
-        using opened = await Http2Connection.open(port, NO_WINDOW);
-        await opened.send(start);
+        using connection = await openHttp2(port, NO_WINDOW, start);
         lost++; // only the program ends what follows
-        while (true) await send(opened.connection, EMPTY_FRAMES);
+        while (true) await send(connection, EMPTY_FRAMES);
       } catch {
         await delay(1); // it is refused or closed
       }

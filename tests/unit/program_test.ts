@@ -1,325 +1,256 @@
-// The program with fake streams, signals and server: settings, log, exit codes.
+// The program as a process: its exit codes, what it prints, and its log.
 
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { HELP, VERSION } from "../../src/process/command_line.ts";
-import { runProgram } from "../../src/program.ts";
-import { Server } from "../../src/server/server.ts";
-import { SYSTEM, type System } from "../../src/system.ts";
-import { ListenError } from "../../src/server/listener.ts";
-import { MemoryError } from "../../src/server/memory.ts";
-import { parseAccessLine } from "../helpers/access_line.ts";
-import { delay, waitFor, within } from "../helpers/wait.ts";
+import { output } from "../helpers/process.ts";
+import { RawRequest, Service } from "./service.ts";
 
-type ServerArguments = ConstructorParameters<typeof Server>;
-
-/** What Deno.serve tells a handler about a client. */
-const CLIENT = {
-  remoteAddr: { transport: "tcp", hostname: "192.0.2.7", port: 5001 },
-  completed: Promise.resolve(),
-} as const;
-
-/** What a server does until it is stopped. */
-type Serve = (
-  server: {
-    config: ServerArguments[0];
-    application: ServerArguments[1];
-    logger: ServerArguments[2];
-  },
-  stop: AbortSignal,
-) => Promise<void>;
-
-/** Runs the program, and returns its exit code and what it wrote, in order. */
-async function run(args: string[], {
-  serve = (() => Promise.resolve()) as Serve,
-  input = "",
-  read = (bytes: Uint8Array): Promise<number | null> => {
-    const { written } = new TextEncoder().encodeInto(input, bytes);
-    input = "";
-    return Promise.resolve(written || null);
-  },
-  isInputTerminal = false,
-  isTerminal = false, // standard output; standard error is the opposite
-  noColor = false,
-  write = (bytes: Uint8Array) => Promise.resolve(bytes.length),
-  stopSignal = () => new AbortController().signal,
-  uncaught = new AbortController().signal,
-} = {}) {
-  const written: string[] = [];
-  const createOutput = (name: string, isTerminal: boolean) => ({
-    isTerminal: () => isTerminal,
-    write: (bytes: Uint8Array) => {
-      written.push(`${name}: ${new TextDecoder().decode(bytes)}`);
-      return write(bytes);
-    },
-  });
-  // deno-lint-ignore no-explicit-any -- until there is a server of tests
-  Server.prototype.run = function (this: any, stop) {
-    const { settings, application, logger } = this;
-    return serve({ config: settings, application, logger }, stop);
-  };
-  const process = {
-    ...SYSTEM,
-    acceptTrims() {},
-    stdin: { read, isTerminal: () => isInputTerminal },
-    stdout: createOutput("stdout", isTerminal),
-    stderr: createOutput("stderr", !isTerminal),
-    noColor,
-    stopSignal,
-    uncaughtErrorSignal: () => uncaught,
-  } as unknown as System;
-  const code = await within(runProgram(args, process), () => "an exit code");
-  return [code, ...written];
+/** Runs the program until it ends, and returns its exit code and what it wrote, in order. */
+async function run(...args: ConstructorParameters<typeof Service>) {
+  const service = new Service(...args);
+  return [await service.end(), ...service.written];
 }
 
-Deno.test("runProgram() returns 1 if it cannot write what is asked for, and 2 if it cannot report invalid usage", async () => {
+Deno.test("the program ends with 1 if it cannot write what is asked for, and with 2 if it cannot report invalid usage", async () => {
   const write = () => Promise.reject(new Error("No space left"));
-  const written = "stderr: Cannot write: Error: No space left\n";
-  const help = await run(["--help"], { write });
-  assertEquals(help, [1, `stdout: ${HELP}\n`, written]);
-  assertEquals((await run(["--foo"], { write }))[0], 2);
+  const printed = "stderr: Cannot write: Error: No space left\n";
+  const help = await run("--help", { write });
+  assertEquals(help, [1, `stdout: ${HELP}\n`, printed]);
+  assertEquals((await run("--foo", { write }))[0], 2);
 });
 
-Deno.test("runProgram() writes all of a text, even if a write takes only a part", async () => {
-  const text = `${HELP}\n`;
-  const part = text.length - 100;
-  const write = ({ length }: Uint8Array) =>
-    Promise.resolve(Math.min(length, part));
-  const writes = [`stdout: ${text}`, `stdout: ${text.slice(part)}`];
-  assertEquals(await run(["--help"], { write }), [0, ...writes]);
+Deno.test("the program writes all of a text, even if a write takes only a part", async () => {
+  const write = () => Promise.resolve(HELP.length); // all but the line feed
+  const written = [`stdout: ${HELP}\n`, "stdout: \n"];
+  const help = await run("--help", { write });
+  assertEquals(help, [0, ...written]);
 });
 
-Deno.test("runProgram() prints invalid usage with its priority under systemd", async () => {
-  const [code, printed] = await run(["--journal", "--foo"]);
-  assertEquals(code, 2);
-  assertMatch(`${printed}`, /^stderr: <3>Unknown flag .*\n<3>Run with --help/);
+Deno.test("invalid usage is printed, with its priority under systemd, and ends with 2", async () => {
+  const printed =
+    'Unknown flag "--foo"\nRun with --help for the list of flags\n';
+  assertEquals(await run("--foo"), [2, `stderr: ${printed}`]);
+  const journal = printed.replace(/^(?=.)/gm, "<3>");
+  assertEquals(await run("--journal --foo"), [2, `stderr: ${journal}`]);
+});
+
+/** Returns what the program does with writes that take some time, until an error ends it. */
+async function runSlowly(flags: string, ms: number) {
+  let events = "";
+  const write = async ({ length }: Uint8Array) => {
+    events += "begins ";
+    await null; // the constructor writes already
+    await service.delay(ms);
+    events += "ends ";
+    return length;
+  };
+  const service: Service = new Service(flags, { write });
+  await service.pass(0);
+  service.uncaught.abort("on fire");
+  const code = await service.end();
+  return `${events}${code}`;
+}
+
+Deno.test("the program waits until all is written, but not forever for the log and errors", async () => {
+  assertEquals(await runSlowly("--help", 5000), "begins ends 0");
+  assertEquals(await runSlowly("--foo", 899), "begins ends 2");
+  assertEquals(await runSlowly("", 799), "begins ends begins ends 1");
+  assertEquals(await runSlowly("--foo", 901), "begins 2");
+  assertEquals(await runSlowly("", 2000), "begins begins 1");
 });
 
 const ERROR = new TypeError("On fire");
-const IN_USE = new ListenError("taken", "The port is in use", "Stop it");
-const RESERVED = new ListenError("impossible", "The port is reserved");
-const NOT_FREED = new MemoryError("Not freed\nSet a variable");
 
-/** Returns a server that logs a line and then fails. */
-const failWith = (error: unknown): Serve => ({ logger }) => {
-  logger.info("a line");
-  return Promise.reject(error);
-};
-
-const FAILURES: [
-  flag: string,
-  error: unknown,
-  printed: string,
-  code?: number,
-][] = [
-  ["--debug", RESERVED, RESERVED.message],
-  ["--journal", RESERVED, `<3>${RESERVED.message}`, 2],
-  ["--debug", NOT_FREED, NOT_FREED.message],
-  ["--journal", IN_USE, `<3>${IN_USE.message.replace("\n", "\n<3>")}`],
-  ["--debug", ERROR, ERROR.stack!],
+/** An uncaught error, and what is printed of it after the log. */
+const ERRORS = [
+  ["--debug", ERROR, ERROR.stack],
   ["--no-debug", ERROR, "TypeError: On fire"],
   ["--debug", "on fire", "on fire"],
-];
+] as const;
 
-for (const [flag, error, printed, code = 1] of FAILURES) {
-  Deno.test(`runProgram() prints ${error} with ${flag} after the log and returns ${code}`, async () => {
-    const result = await run([flag], { serve: failWith(error) });
-    const isJournal = flag === "--journal";
-    const log = isJournal ? `stderr: ${VERSION}\na line\n` : "stdout: a line\n";
-    assertEquals(result, [code, log, `stderr: ${printed}\n`]);
+for (const [flag, error, printed] of ERRORS) {
+  Deno.test(`the program prints the uncaught ${error} with ${flag}, and ends with 1`, async () => {
+    const service = new Service(flag);
+    await service.pass(0);
+    service.uncaught.abort(error);
+    assertEquals(await service.end(), 1);
+    const [log, ...others] = service.written;
+    assertEquals(log!.split("\n").at(-2), "Press CTRL+C to quit");
+    assertEquals(others, [`stderr: ${printed}\n`]);
   });
 }
 
-Deno.test("runProgram() waits until its help or error is written, or its log and then its error", async () => {
-  for (const args of [["--help"], ["--foo"], []]) {
-    const ms = args[0] === "--help" ? 1000 : 50; // more than the others may take
-    let events = "";
-    const write = async (bytes: Uint8Array) => {
-      events += "begins ";
-      await delay(ms);
-      events += "ends ";
-      return bytes.length;
-    };
-    await run(args, { write, serve: failWith(ERROR) });
-    const writes = args.length > 0 ? 1 : 2;
-    assertEquals(events, "begins ends ".repeat(writes));
+/** Flags, and what is written at the start. */
+const STARTS: Record<string, string> = {
+  "--host ::1 --stdin": `stdout:  * Debug mode: on
+ * Only this machine can connect (::1)
+ * Running on http://[::1]:5000/datasensor
+ * Page with graphs: http://[::1]:5000/
+Press CTRL+C to quit
+`,
+  "--host 127.0.0.1 --no-debug": `stdout:  * Debug mode: off
+ * Only this machine can connect (127.0.0.1)
+ * Running on http://127.0.0.1:5000/datasensor
+Press CTRL+C to quit
+`,
+  "--port 5001": `stdout:  * Debug mode: on
+ * Running on all addresses (0.0.0.0)
+ * Running on http://127.0.0.1:5001/datasensor
+ * Running on http://192.0.2.7:5001/datasensor
+Press CTRL+C to quit
+`,
+  "--host :: --stdin --journal": `stderr: ${VERSION}
+ * Debug mode: on
+ * Running on all addresses (::)
+ * Running on http://127.0.0.1:5000/datasensor
+ * Running on http://192.0.2.7:5000/datasensor
+ * Running on http://[2001:db8::7]:5000/datasensor
+ * Page with graphs: http://192.0.2.7:5000/
+`,
+};
+
+for (const [flags, text] of Object.entries(STARTS)) {
+  Deno.test(`the log begins as fits ${flags}`, async () => {
+    const service = new Service(flags);
+    assertEquals(await service.stop(), 0);
+    assertEquals(service.written, [text]);
+  });
+}
+
+Deno.test("the start report lists another address, and only loopback in a sandbox that hides the others", async () => {
+  const networkInterfaces = () => {
+    throw new Deno.errors.NotCapable("Address family not supported");
+  };
+  for (const changes of [{ serveHost: "192.0.2.9" }, { networkInterfaces }]) {
+    const service = new Service("", changes);
+    await service.stop();
+    const hosts = service.written[0]!.match(/(?<=http:..)[^:]+/g);
+    assertEquals(hosts, ["serveHost" in changes ? "192.0.2.9" : "127.0.0.1"]);
   }
 });
 
-Deno.test("runProgram() does not wait forever to write the log and errors", async () => {
-  const write = () => new Promise<never>(() => {});
-  const results = await Promise.all([
-    run(["--foo"], { write }),
-    run([], { write, serve: failWith(ERROR) }),
-  ]);
-  const lengths = results.map(([code, ...written]) => [code, written.length]);
-  assertEquals(lengths, [[2, 1], [1, 2]]);
+Deno.test("lines that nobody reads are warned of once, unless they are typed", async () => {
+  const folder = new Error("Is a directory");
+  for (const input of ["21.5\n22\n", null, folder]) {
+    for (const isInputTerminal of [false, true]) {
+      const service = new Service("", { isInputTerminal });
+      service.input.push(input);
+      assertEquals(await service.stop(), 0);
+      const isIgnored = typeof input === "string" && !isInputTerminal;
+      assertEquals(service.messages, isIgnored ? [WARNING] : []);
+    }
+  }
 });
 
-Deno.test("runProgram() returns 0 after a signal, and 1 after an uncaught error", async () => {
-  const serve: Serve = async ({ logger }, stop) => {
-    await waitFor("the signal to stop", () => stop.aborted);
-    logger.info("stopped");
-  };
-  const stopSignal = () => AbortSignal.abort();
-  const uncaught = AbortSignal.abort(ERROR);
-  const stopped = "stdout: stopped\n";
-  assertEquals(await run([], { serve, stopSignal }), [0, stopped]);
-  const failed = await run([], { serve, uncaught });
-  assertEquals(failed, [1, stopped, `stderr: ${ERROR.stack}\n`]);
+const TIME = "20/Nov/2026 17:14:56";
+const LONG = "/".padEnd(1000, "x");
+const { raw } = String;
+
+/** Targets, methods, and what is logged of them. */
+const REQUESTS: Record<string, [method: string, logged: string]> = {
+  "/datasensor": ["BREW", '"BREW /datasensor HTTP/1.1" 405'],
+  "^/": ["GET", '"GET - HTTP/1.1" 400'],
+  '/\\" 200 -"': ["GET", raw`"GET /\\\"\x20200\x20-\" HTTP/1.1" 404`],
+  "/\n1\x1b[31m\x7f": ["GET", raw`"GET /\x0a1\x1b[31m\x7f HTTP/1.1" 404`],
+  "/\x85é€🌡": [
+    "GET",
+    raw`"GET /\xc2\x85\xc3\xa9\xe2\x82\xac\xf0\x9f\x8c\xa1 HTTP/1.1" 404`,
+  ],
+  "/!#$%&'()*+,-.:;<=>?@[]^_`{|}~": [
+    "GET",
+    '"GET /!#$%&\'()*+,-.:;<=>?@[]^_`{|}~ HTTP/1.1" 404',
+  ],
+  [LONG]: ["GET", `"GET ${LONG} HTTP/1.1" 404`],
+  [`${LONG}x`]: ["GET", raw`"GET ${LONG}\... HTTP/1.1" 404`],
+  "/": ["x".repeat(1001), raw`"${"x".repeat(1000)}\... / HTTP/1.1" 404`],
+};
+
+for (const [target, [method, logged]] of Object.entries(REQUESTS)) {
+  Deno.test(`a request is logged as ${logged.slice(0, 80)}`, async () => {
+    const service = new Service();
+    service.handle(new RawRequest(`http://board${target}`, method));
+    await service.stop();
+    assertEquals(service.lines, [`192.0.2.7 - - [${TIME}] ${logged} -`]);
+  });
+}
+
+Deno.test("IPv4-mapped IPv6 addresses are logged as IPv4", async () => {
+  const service = new Service();
+  for (const address of ["::ffff:192.0.2.7", "2001:db8::ffff:1"]) {
+    service.handle(new RawRequest("http://board/", "GET"), address);
+  }
+  await service.stop();
+  const logged = service.lines.map((line) => line.split(" ")[0]);
+  assertEquals(logged, ["192.0.2.7", "2001:db8::ffff:1"]);
 });
 
 /** A request whose method cannot be read when the resource reads it, as the first one. */
-class FailingRequest extends Request {
+class FailingRequest extends RawRequest {
   #hasFailed = false;
-
-  constructor(private readonly error: unknown, method: string) {
-    super("http://board/datasensor", { method });
-  }
 
   override get method(): string {
     if (this.#hasFailed) return super.method;
     this.#hasFailed = true;
-    throw this.error;
+    throw ERROR;
   }
 }
 
-for (const [error, method] of [[ERROR, "GET"], ["on fire", "HEAD"]] as const) {
-  Deno.test(`runProgram() answers 500 without details if the resource throws ${error} at ${method}, and logs it and the request`, async () => {
-    const serve: Serve = async ({ application: { handler } }) => {
-      const request = new FailingRequest(error, method);
-      const response = await handler(request, CLIENT);
-      assertEquals(response.status, 500);
-      const type = response.headers.get("content-type");
-      assertEquals(type, "application/problem+json");
-      const body = JSON.stringify({
-        type: "about:blank",
-        title: "Internal Server Error",
-        status: 500,
-        detail: "The service has failed: its log says why",
-      });
-      assertEquals(await response.text(), method === "HEAD" ? "" : body);
-    };
-    const [code, log] = await run([], { serve });
-    assertEquals(code, 0);
-    const failed = `stdout: ERROR The handler failed: ${error}\n`;
-    const stack = error === ERROR ? `DEBUG ${ERROR.stack}\n` : "";
-    assert(`${log}`.startsWith(failed + stack), `${log}`);
-    const access = `${log}`.slice(failed.length + stack.length).trimEnd();
-    assertEquals(parseAccessLine(access)?.status, "500");
+const WARNING = "WARN Lines arrive on standard input, but --stdin is not set";
+const FAILED = "ERROR The handler failed: TypeError: On fire";
+const STACK = `DEBUG ${ERROR.stack}`;
+const JOURNAL = STACK.replace(/^/gm, "<7>");
+const ACCESS = `192.0.2.7 - - [${TIME}] "GET /datasensor HTTP/1.1" 500 -`;
+
+/** Flags and the console, and how a warning, an error and an access line are logged. */
+const LOGS = [
+  ["", {}, WARNING, FAILED, STACK, ACCESS],
+  [
+    ...["", { isTerminal: true }, `\x1b[33m${WARNING}\x1b[0m`] as const,
+    ...[`\x1b[31m${FAILED}\x1b[0m`, STACK, ACCESS],
+  ],
+  ["", { isTerminal: true, noColor: true }, WARNING, FAILED, STACK, ACCESS],
+  ["--no-debug", {}, WARNING, FAILED, ACCESS],
+  ["--journal", {}, `<4>${WARNING}`, `<3>${FAILED}`, JOURNAL, ACCESS],
+] as const;
+
+for (const [flags, changes, ...lines] of LOGS) {
+  Deno.test(`the log is styled as fits ${JSON.stringify([flags, changes])}`, async () => {
+    const service = new Service(flags, changes);
+    await service.send("21.5\n");
+    service.handle(new FailingRequest("http://board/datasensor", "GET"));
+    await service.stop();
+    assertEquals(service.lines.join("\n"), lines.join("\n"));
   });
 }
 
-const LINE = '{"id": 7}';
-const SERVED: [args: string[], body: string][] = [
-  [["--stdin"], JSON.stringify(LINE)],
-  [["--stdin", "--json"], LINE],
-  [["--stdin", "--json", "--key", "id"], `{"7":${LINE}}`],
-];
+Deno.test("a resource that throws is answered with 500, without details", async () => {
+  const service = new Service();
+  const answer = await service.ask("/datasensor", "GET", FailingRequest);
+  assertEquals(answer, "500 The service has failed: its log says why");
+  await service.stop();
+});
 
-for (const [args, served] of SERVED) {
-  Deno.test(`runProgram() serves the last line of its input with ${args}`, async () => {
-    const serve: Serve = async ({ application: { handler } }) => {
-      const request = new Request("http://board/datasensor");
-      const ask = async () => await (await handler(request, CLIENT)).text();
-      await waitFor("the reading", ask, (body) => body === served);
-      const one = new Request("http://board/datasensor/7");
-      const body = await (await handler(one, CLIENT)).text();
-      const isNamed = args.includes("--key");
-      assertMatch(body, isNamed ? RegExp(`^${LINE}$`) : /The resources are/);
-    };
-    assertEquals((await run(args, { serve, input: `${LINE}\n` }))[0], 0);
-  });
-}
-
-/** Where a sensor that sends nothing may say why, under systemd and elsewhere. */
-const HINTS = {
-  "--journal": "its messages in the journal may say why",
-  "--debug": "in a pipe, it may buffer its output",
+/** Instants, in this order, and what they are in Germany. */
+const TIMES = {
+  "1970-01-01T00:00:00.5Z": "01/Jan/1970 01:00:00", // without a battery
+  "1969-12-31T23:59:59.5Z": "01/Jan/1970 00:59:59",
+  "2026-01-02T03:04:05.999Z": "02/Jan/2026 04:04:05",
+  "2026-01-02T03:04:06.000Z": "02/Jan/2026 04:04:06",
+  "2026-03-29T00:59:59.999Z": "29/Mar/2026 01:59:59",
+  "2026-03-29T01:00:00.000Z": "29/Mar/2026 03:00:00",
 };
 
-for (const [flag, hint] of Object.entries(HINTS)) {
-  Deno.test(`runProgram() retries, mentions Ctrl+C and explains silence as fits ${flag}`, async () => {
-    const serve: Serve = async ({ config, application: { handler } }) => {
-      const isSystemd = flag === "--journal";
-      const { retriesStart, mentionsCtrlC } = config;
-      assertEquals([retriesStart, mentionsCtrlC], [isSystemd, !isSystemd]);
-      const request = new Request("http://board/datasensor");
-      const { detail } = await (await handler(request, CLIENT)).json();
-      assertEquals(detail, `The sensor has sent no reading so far; ${hint}`);
-    };
-    const read = () => new Promise<never>(() => {});
-    assertEquals((await run(["--stdin", flag], { serve, read }))[0], 0);
-  });
-}
-
-Deno.test("runProgram() lets the server name the page of a sensor", async () => {
-  for (const args of [["--stdin"], []]) {
-    const serve: Serve = ({ config }) => {
-      assertEquals(config.hasPage, args.length > 0);
-      return Promise.resolve();
-    };
-    assertEquals((await run(args, { serve }))[0], 0);
-  }
+Deno.test("the log has the local time of a clock that jumps, and daylight saving time", async () => {
+  const file = import.meta.resolve("../../src/http/access_log.ts");
+  // In a process of its own, since a time zone is one of the whole process
+  const code = `import { createTimestamp } from "${file}";
+    let now = 0;
+    const timestamp = createTimestamp({ wallTime: () => now });
+    for (const instant of ${JSON.stringify(Object.keys(TIMES))}) {
+      now = Date.parse(instant);
+      console.log(timestamp());
+    }`;
+  const options = { env: { TZ: "Europe/Berlin" } };
+  const { stdout } = await output(Deno.execPath(), ["eval", code], options);
+  assertEquals(stdout.trim().split("\n"), Object.values(TIMES));
 });
-
-Deno.test("runProgram() logs without a client that a reading is too old", async () => {
-  const OLD =
-    /WARN No current reading: The last reading is .* s old: the limit is 0.1 s/;
-  let log = "";
-  const write = (bytes: Uint8Array) => {
-    log += new TextDecoder().decode(bytes);
-    return Promise.resolve(bytes.length);
-  };
-  const serve: Serve = async () => {
-    await waitFor("the warning", () => log, (text) => OLD.test(text));
-  };
-  const args = ["--stdin", "--max-age", "0.1"];
-  assertEquals((await run(args, { serve, write, input: "21\n" }))[0], 0);
-});
-
-Deno.test("runProgram() warns of lines that nobody reads, unless they are typed", async () => {
-  const warning = "Lines arrive on standard input, but --stdin is not set";
-  const serve: Serve = () => delay(20); // the lines have arrived long before
-  for (
-    const [args, input, isInputTerminal, log] of [
-      [[], "21.5\n22\n", false, [`stdout: WARN ${warning}\n`]],
-      [["--stdin"], "21.5\n", false, []],
-      [[], "", false, []],
-      [[], "21.5\n", true, []],
-    ] as const
-  ) {
-    const result = await run([...args], { serve, input, isInputTerminal });
-    assertEquals(result, [0, ...log]);
-  }
-});
-
-const PLAIN = "one\nWARN two\nERROR three\n";
-const COLORED = "one\n\x1b[33mWARN two\x1b[0m\n\x1b[31mERROR three\x1b[0m\n";
-const STACK = "DEBUG four\n    at main.ts\n";
-const JOURNAL = `${VERSION}\n` +
-  "one\n<4>WARN two\n<3>ERROR three\n<7>DEBUG four\n<7>    at main.ts\n";
-
-const LOGS: [args: string[], Parameters<typeof run>[1], log: string][] = [
-  [[], {}, PLAIN + STACK],
-  [[], { isTerminal: true }, COLORED + STACK],
-  [[], { isTerminal: true, noColor: true }, PLAIN + STACK],
-  [["--no-debug"], {}, PLAIN],
-  [["--journal"], { isTerminal: true }, JOURNAL],
-];
-
-for (const [args, process, log] of LOGS) {
-  const output = JSON.stringify(process);
-  Deno.test(`runProgram() styles its log with [${args}] and ${output}`, async () => {
-    const serve: Serve = ({ logger }) => {
-      logger.info("one");
-      logger.warn("two");
-      logger.error("three");
-      logger.debug("four\n    at main.ts");
-      return Promise.resolve();
-    };
-    const result = await run(args, { ...process, serve });
-    // Under systemd, standard output is the FIFO of the readings
-    const stream = args.includes("--journal") ? "stderr" : "stdout";
-    assertEquals(result, [0, `${stream}: ${log}`]);
-  });
-}

@@ -1,0 +1,195 @@
+// What clients, sensors and a console may take of the program: it keeps answering, in bounded
+// memory, with a bounded number of files.
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { flood, NO_WINDOW, openHttp2, requests, sendUnread } from "./http2.ts";
+import { CAPACITY_CHARACTERS } from "../../src/log/line_writer.ts";
+import {
+  exchange,
+  GET,
+  getMany,
+  HALF_BODY,
+  HALF_HEADER,
+  open,
+  receive,
+} from "../helpers/network.ts";
+import { output } from "../helpers/process.ts";
+import {
+  getDenoFlags,
+  Program,
+  programCommand,
+  urlOf,
+} from "../helpers/program.ts";
+import { testWith } from "../helpers/skip.ts";
+import { delay, waitFor, within } from "../helpers/wait.ts";
+
+const LIMIT_MB = 144; // above which the program would close all connections
+const OPEN_FILES = 192; // as in the service's unit
+const LIMITED = {
+  wrap: ["sh", "-c", `ulimit -n ${OPEN_FILES}; exec "$@"`, "sh"],
+};
+const test = testWith("ss"); // on Linux, which has /proc
+
+/** Returns the resident memory of a program, or its peak (VmHWM), in 10^6 bytes. */
+async function memoryOf({ pid }: Program, field = "VmRSS"): Promise<number> {
+  const { stdout } = await output("grep", [field, `/proc/${pid}/status`]);
+  return Number(stdout.match(/(\d+) kB/)![1]) * 1024 / 1e6;
+}
+
+async function assertSmall(program: Program, limit = LIMIT_MB): Promise<void> {
+  const memory = await memoryOf(program, "VmHWM");
+  assert(memory < limit, `It took ${memory} MB`);
+}
+
+test("the program uses no more memory and files after many requests", async () => {
+  await using program = await Program.start();
+  const ask = (count: number) =>
+    getMany(program.port, count, (number) => `/${number}`.padEnd(200, "x"));
+  await ask(10_000);
+  const before = [await memoryOf(program), await program.countFiles()] as const;
+  await ask(20_000);
+  const after = await memoryOf(program);
+  assert(after < 1.1 * before[0], `It grew from ${before[0]} to ${after} MB`);
+  const files = () => program.countFiles();
+  await waitFor("fewer files", files, (open) => open <= before[1]);
+});
+
+const FORGED = `seq -f '{"id":%.0f,"t":21.5}' 1000000000 | "$@"`;
+
+test("the program answers while a flood forges the names of sensors, and keeps few", async () => {
+  const options = { wrap: ["sh", "-c", FORGED, "sh"], killGroup: true };
+  const args = ["--stdin", "--json", "--key", "id"];
+  await using program = await Program.start(args, options);
+  const last = async () => {
+    const get = async (url: string) => (await fetch(url)).text();
+    await get(program.url.replace("datasensor", "metrics"));
+    return Number(
+      Object.keys(JSON.parse(await get(program.url))).at(-1) ?? 0,
+    );
+  };
+  await waitFor("the name 20,000", last, (name) => name > 20_000);
+  await assertSmall(program);
+  const [warning, ...others] = program.messages;
+  assertMatch(warning!, /^WARN Forgetting the sensors .* such as "\d+"$/);
+  assertEquals(others, []);
+});
+
+test("V8 ends the program rather than take more memory than the limit", async () => {
+  const fill = `const kept = [];
+    while (Deno.memoryUsage().rss < ${LIMIT_MB}e6) kept.push(Array(1000).fill(1.5));
+    console.log("more than the limit");`;
+  const run = ["run", ...getDenoFlags(), urlOf(fill)];
+  const limit = ["-c", 'ulimit -c 0; exec "$@"', "sh", Deno.execPath()];
+  const { code, stdout, stderr } = await output("sh", [...limit, ...run]);
+  assertEquals([code === 0, stdout], [false, ""]);
+  assertMatch(stderr, /out of memory/);
+});
+
+test("the program keeps a long reading once, however many responses are never read", async () => {
+  await using program = await Program.start(["--stdin"]);
+  const reading = "x".repeat(60_000);
+  await program.write(`${reading}\n`);
+  await program.waitForAnswer(`"${reading}"`);
+  const before = program.lines.length;
+  using held = new DisposableStack();
+  for (let count = 0; count < 20; count++) {
+    held.use(await openHttp2(program.port, NO_WINDOW, ...requests(200)));
+  }
+  await program.waitForLines(before + 4000);
+  await assertSmall(program); // copies would take 240 MB more
+  await program.stop();
+  assertEquals(program.messages, []);
+});
+
+/** What is logged once, although the program recovers several times. */
+const RECOVERED = (reason: string) =>
+  `WARN Closed all connections to recover from "${reason}"`;
+const TOO_LARGE = RECOVERED("Too much memory in use");
+
+test("the program closes all connections when they take too much memory, and recovers", async () => {
+  await using program = await Program.start([], LIMITED);
+  const attack = new AbortController();
+  await within(flood(program.port, attack.signal), () => "closed connections")
+    .finally(() => attack.abort());
+  await program.waitForAnswer();
+  await assertSmall(program, 512);
+  assertEquals((await program.stop()).code, 0);
+  assertEquals(program.messages, [TOO_LARGE]);
+});
+
+test("the program recovers, twice, from many requests whose answers are never read", async () => {
+  const env = { DENO_USR2_MEMORY_TRIM: "1", MALLOC_TRIM_THRESHOLD_: "131072" };
+  await using program = await Program.start([], { ...LIMITED, env });
+  for (let attack = 0; attack < 2; attack++) {
+    await sendUnread(program.port);
+    await program.waitForAnswer();
+  }
+  assertEquals((await program.stop()).code, 0);
+  assertEquals(program.messages, [TOO_LARGE]);
+});
+
+const HOLDERS = OPEN_FILES + 10;
+const NEW_CLIENTS = 20;
+const CLIENT_TIMEOUT_MS = 10_000; // as Home Assistant's, by default
+
+const isAnswer = (text: string) => text.endsWith('"Sensor data"');
+
+Deno.test(`the program answers new clients while ${HOLDERS} hold idle connections, kept alive ones, half headers and half bodies`, async () => {
+  await using program = await Program.start([], LIMITED);
+  const sent = ["", HALF_HEADER, GET, HALF_BODY];
+  let isOver = false;
+  const holders = Array.from({ length: HOLDERS }, async (_, index) => {
+    while (!isOver) {
+      try {
+        const request = sent[index % sent.length]!;
+        using connection = await open(program.port, request);
+        await receive(connection); // until it is closed
+      } catch {
+        await delay(1); // it is refused or reset
+      }
+    }
+  });
+  await program.waitForMatch(/WARN/);
+  let answered = 0;
+  for (let client = 0; client < NEW_CLIENTS; client++) {
+    await delay(300);
+    const asked = exchange(program.port, GET, isAnswer, CLIENT_TIMEOUT_MS);
+    if (isAnswer(await asked.catch(() => ""))) answered++;
+  }
+  isOver = true;
+  assertEquals((await program.stop()).code, 0); // which closes the connections
+  await Promise.all(holders);
+  // All, on a machine that does nothing else; half, if the server only listens again
+  assert(answered >= NEW_CLIENTS * 0.8, `only ${answered} are answered`);
+  assertEquals([...new Set(program.messages)], [
+    RECOVERED("Http: Error: Too many open files (os error 24)"),
+  ]);
+  assertEquals(program.stderr, "");
+});
+
+Deno.test("the program answers while nobody reads its console, and counts dropped lines", async () => {
+  await using program = await Program.start();
+  program.pauseReading();
+  const count = 2.5 * CAPACITY_CHARACTERS / 1024; // more than pipe and buffer hold
+  const longTarget = (number: number) => `/${number}/${"x".repeat(900)}`;
+  await getMany(program.port, count, longTarget);
+  program.resumeReading();
+  const last = () => program.lines.at(-1) ?? "";
+  const isCount = (line: string) => line.startsWith("WARN");
+  const line = await waitFor("the count as the last line", last, isCount);
+  const [, dropped] = line.match(/too slow: (\d+)/)!;
+  assertEquals(program.lines.length - 1 + Number(dropped), count);
+});
+
+test("the program answers and stops while its console is a full disk", async () => {
+  const run = programCommand(["--port", "0"]).flat();
+  const full = ["-c", 'exec "$@" >/dev/full', "sh", ...run];
+  await using program = new Program("sh", full);
+  // The start report cannot be read
+  const list = () => output("ss", ["-Hltnp"]).then(({ stdout }) => stdout);
+  const line = RegExp(`:(\\d+) .*pid=${program.pid},`);
+  const sockets = await waitFor("its port", list, (it) => line.test(it));
+  await getMany(Number(sockets.match(line)![1]), 500);
+  assertEquals((await program.stop()).code, 0);
+  assertEquals(program.stderr, "");
+});
