@@ -1,94 +1,79 @@
-// The page's unit publishes the readings of a board to Mosquitto, an MQTT broker.
+// The page's unit publishes the readings of a board to Mosquitto, an MQTT broker, by the
+// page's command for curl.
 
-import { assertEquals } from "@std/assert";
-import { readersPage } from "../helpers/guide.ts";
-import { skipIf } from "../helpers/skip.ts";
-import { waitFor } from "../helpers/wait.ts";
-import { Machine, missingMachine } from "../helpers/machine.ts";
+import { assert, assertEquals } from "@std/assert";
+import { block } from "../helpers/guide.ts";
+import { Machine, testOnMachine } from "../helpers/machine.ts";
 
-const UNIT = readersPage.block("mosquitto_pub");
-
-/**
- * Returns the command that a unit runs, as systemd's manual has it: two dollar or percent
- * signs are one, and a single dollar sign begins a variable, which is not set.
- */
-const loopOf = (unit: string) =>
-  unit.match(/^ExecStart=\/bin\/sh -c '(.*)'$/m)![1]!
-    .replaceAll("%%", "%")
-    .replace(/\$(\$|\w*)/g, (_, name) => name === "$" ? "$" : "");
-
+const PAGE = "src/readers/README.md";
+const CURL = block(PAGE, "curl -fsS -m 5").trim();
+const UNIT = block(PAGE, "mosquitto_pub");
 const ONE_SENSOR = UNIT.replaceAll("/datasensor", "/datasensor/living%%20room");
 
-Deno.test(
-  skipIf(
-    missingMachine("mosquitto", "mosquitto_pub", "mosquitto_sub"),
-    "the page's loop publishes each current reading, or a sensor's, and nothing without one",
-  ),
+/** Returns the command that a unit runs: two dollar or percent signs are one. */
+const loopOf = (unit: string) =>
+  unit.match(/^ExecStart=\/bin\/sh -c '(.*)'$/m)![1]!
+    .replace(/([$%])\1/g, "$1");
+
+testOnMachine("mosquitto", "mosquitto_pub", "mosquitto_sub")(
+  "the page's loop publishes each current reading, or a sensor's, and nothing without one",
   async () => {
+    assert(UNIT.includes(CURL));
     await using machine = await Machine.start();
-    const service = machine.startService(
-      ...["--stdin", "--json", "--key", "room", "--max-age", "6"],
-    );
-    await using _service = service;
+    const flags = ["--stdin", "--json", "--key", "room", "--max-age", "6"];
+    await using service = machine.startService(...flags);
     await using loop = machine.start("sh", "-c", loopOf(UNIT));
     await using other = machine.start("sh", "-c", loopOf(ONE_SENSOR));
     await loop.waitForMatch(/curl: \(22\)/); // no reading yet
-    /** Sends a reading again and again: it may be stale before the loop reads it. */
-    const sendUntil = async (isDone: () => boolean, reading: string) => {
-      const send = async () => {
-        await service.write(`${reading}\n`);
-        return isDone();
-      };
-      await waitFor(`what becomes of "${reading}"`, send, Boolean, {
-        pause: 1000,
-      });
-    };
-    const isRefused = () => loop.stderr.includes("Connection refused");
     const reading = (t: number) => `{"room":"living room","t":${t}}`;
-    await sendUntil(isRefused, reading(22)); // no broker yet
-    await using _broker = machine.start("mosquitto");
-    const subscribe = "mosquitto_sub -h localhost -v -t BOARD/#";
-    await using messages = machine.start(
-      "sh",
-      "-c",
-      `until ${subscribe}; do sleep 0.1; done`,
+    let t = 22;
+    const sensor = setInterval(
+      () => t && service.write(`${reading(t)}\n`),
+      1000,
     );
-    const messagesOf = (t: number) => [
-      `BOARD/datasensor {"living room":${reading(t)}}`,
-      `BOARD/datasensor/living%20room ${reading(t)}`,
-    ];
-    const publish = async (t: number) => {
-      const isPublished = () =>
-        messagesOf(t).every((it) => messages.stdout.includes(`${it}\n`));
-      await sendUntil(isPublished, reading(t));
-    };
-    await publish(22);
-    const stale = () =>
-      [loop, other].map((it) => it.stderr.split("curl: (22)").length);
-    const before = stale();
-    const areMore = (counts: number[]) =>
-      counts.every((count, index) => count > before[index]!);
-    await waitFor("stale readings", stale, areMore);
-    await publish(23);
-    await service.stop();
-    await loop.waitForMatch(/curl: \(7\)/);
-    const published = new Set(messages.stdout.trim().split("\n"));
-    const expected = [...messagesOf(22), ...messagesOf(23)];
-    assertEquals([...published].sort(), expected.sort());
+    try {
+      await loop.waitForMatch(/Connection refused/); // no broker yet
+      await using _broker = machine.start("mosquitto");
+      const subscribe = "mosquitto_sub -h localhost -v -t BOARD/#";
+      const retry = `until ${subscribe}; do sleep 0.1; done`;
+      await using messages = machine.start("sh", "-c", retry);
+      const messagesOf = (t: number) => [
+        `BOARD/datasensor {"living room":${reading(t)}}`,
+        `BOARD/datasensor/living%20room ${reading(t)}`,
+      ];
+      const publish = async () => {
+        for (const message of messagesOf(t)) {
+          await messages.waitForMatch(RegExp(RegExp.escape(`${message}\n`)));
+        }
+      };
+      await publish();
+      loop.stderr = other.stderr = "";
+      t = 0; // it is silent
+      await loop.waitForMatch(/curl: \(22\)/);
+      await other.waitForMatch(/curl: \(22\)/);
+      t = 23;
+      await publish();
+      await service.stop();
+      t = 0;
+      await loop.waitForMatch(/curl: \(7\)/);
+      const published = new Set(messages.stdout.trim().split("\n"));
+      const expected = [...messagesOf(22), ...messagesOf(23)];
+      assertEquals([...published].sort(), expected.sort());
+    } finally {
+      clearInterval(sensor);
+    }
   },
 );
 
-Deno.test(
-  skipIf(
-    missingMachine("systemd-analyze"),
-    "systemd accepts the page's unit for MQTT",
-  ),
+testOnMachine("systemd-analyze")(
+  "systemd accepts the page's unit for MQTT",
   async () => {
     await using machine = await Machine.start();
     const path = "/etc/systemd/system/mqtt-BOARD.service";
-    const write =
-      `cat >${path} <<'END'\n${ONE_SENSOR}END\nsystemd-analyze verify ${path}`;
-    const { code, stderr } = await machine.type(write);
+    const write = `cat >${path} <<'END'\n${ONE_SENSOR}END\n`;
+    const { code, stderr } = await machine.type(
+      `${write}systemd-analyze verify ${path}`,
+    );
     assertEquals([code, stderr], [0, ""]);
   },
 );

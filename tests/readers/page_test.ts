@@ -2,7 +2,7 @@
 
 import { Folder } from "../helpers/files.ts";
 import { output } from "../helpers/process.ts";
-import { missing, skipIf } from "../helpers/skip.ts";
+import { testWith } from "../helpers/skip.ts";
 import { waitFor } from "../helpers/wait.ts";
 import { chromium, readPage, type Shown } from "./browser.ts";
 
@@ -354,11 +354,8 @@ async function listWrong(): Promise<string[]> {
   });
 }
 
-Deno.test(
-  skipIf(missing("chromium"), "page.html shows what boards answer"),
-  async () => {
-    // In Chromium's time, an answer may be late
-    const isRight = (wrong: string[]) => wrong.length === 0;
-    await waitFor("the expected pages", listWrong, isRight);
-  },
-);
+testWith("chromium")("page.html shows what boards answer", async () => {
+  // In Chromium's time, an answer may be late
+  const isRight = (wrong: string[]) => wrong.length === 0;
+  await waitFor("the expected pages", listWrong, isRight);
+});
