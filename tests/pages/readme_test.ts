@@ -2,83 +2,74 @@
 
 import { assertEquals } from "@std/assert";
 import { HELP } from "../../src/process/command_line.ts";
-import { readme } from "../helpers/guide.ts";
-import { Machine, missingMachine } from "../helpers/machine.ts";
-import { skipIf } from "../helpers/skip.ts";
+import { block, blocksOf } from "../helpers/guide.ts";
+import { Machine, testOnMachine } from "../helpers/machine.ts";
+
+const README = "README.md";
+const ALIVE = block(README, '"Sensor data"\n');
+const DEAD = block(README, "$ rm plugged-in");
+const LOOPS = blocksOf(README).filter((it) => it.includes("; done |\n  "))
+  .filter((it) => !it.includes("plugged-in"));
+const test = testOnMachine("python3");
 
 Deno.test("the README shows the text of --help", () => {
-  assertEquals(readme.block("Usage: "), `${HELP}\n`);
+  assertEquals(block(README, "Usage: "), `${HELP}\n`);
 });
 
-/** Defines a test that types commands. */
-function test(name: string, run: (machine: Machine) => Promise<void>): void {
-  Deno.test(skipIf(missingMachine("python3"), name), async () => {
-    await using machine = await Machine.start();
-    await run(machine);
-  });
+/** Types each command of a block until its answer is as shown, perhaps of another age. */
+async function type(machine: Machine, shown: string): Promise<void> {
+  for (
+    const [command = "", answer = ""] of shown.trim().split(/^\$ /m).slice(1)
+      .map((part) => part.split("\n"))
+  ) {
+    const parts = answer.split(/[\d.]+(?= s old)/).map(RegExp.escape);
+    const pattern = RegExp(`^${parts.join("[\\d.]+")}\\n?\\[0\\]$`);
+    await machine.typeUntil(command.replace("rm ", "rm -f "), pattern);
+  }
 }
 
-/** Types a command until its answer is as shown, perhaps of another age. */
-async function typeUntil(machine: Machine, command: string, answer: string) {
-  const parts = answer.split(/[\d.]+(?= s old)/).map(RegExp.escape);
-  const pattern = RegExp(`^${parts.join("[\\d.]+")}\\n?\\[0\\]$`);
-  await machine.typeUntil(command.replace("$ ", ""), pattern);
-}
-
-test("the README's first command serves the fixed text", async (machine) => {
-  const [read, text] = readme.block('"Sensor data"\n').split("\n");
-  const start = readme.block("deno task start\n");
-  await using _service = machine.start("sh", "-c", start);
-  await typeUntil(machine, read!, text!);
+test("the README's commands are answered as shown, with a fixed text, and before and after a sensor dies", async () => {
+  await using machine = await Machine.start();
+  for (
+    const [start, shown] of [["deno task start\n", ALIVE], [
+      "touch plugged-in",
+      DEAD,
+    ]] as const
+  ) {
+    await using _service = machine.start("sh", "-c", block(README, start));
+    await type(machine, shown);
+  }
 });
 
-const SENSOR = readme.block("touch plugged-in");
-
-test("the README's sensor is answered as shown, before and after it dies", async (machine) => {
-  const [read, reading, stop, , problem] = readme.block("$ rm plugged-in")
-    .split("\n") as [string, string, string, string, string];
-  await using _service = machine.start("sh", "-c", SENSOR);
-  await typeUntil(machine, read, reading);
-  await machine.type(stop.replace("$ ", ""));
-  await typeUntil(machine, read, problem);
+test("the README's loop serves its Python program, which goes on to run", async () => {
+  await using machine = await Machine.start();
+  const program = `${
+    block(README, "json.dumps")
+  }\nimport time\ntime.sleep(1000)\n`;
+  for (
+    const [python, loop] of [ // each without what the other one makes unnecessary
+      [program, LOOPS[0]!.replace(" -u", "")],
+      [program.replace(", flush=True", ""), LOOPS[0]!],
+    ] as const
+  ) {
+    await machine.type(`cat >my-sensor.py <<'END'\n${python}END`);
+    await using _service = machine.start("sh", "-c", loop);
+    await type(
+      machine,
+      '$ curl http://127.0.0.1:5000/datasensor\n{"temperature_C": 21.5}',
+    );
+  }
 });
 
-const PYTHON = readme.block("json.dumps");
-const LOOP = readme.block("sleep 5; done |\n  deno");
-
-/** The README's program and command, each without what the other one makes unnecessary. */
-for (
-  const [what, program, command] of [
-    ["flushes its output", PYTHON, LOOP.replace(" -u", "")],
-    ["does not", PYTHON.replace(", flush=True", ""), LOOP],
-  ] as const
-) {
-  test(`the README's command serves a Python program that ${what}`, async (machine) => {
-    await machine.type(`cat >my-sensor.py <<'END'
-${program}
-import time
-time.sleep(1000)
-END`);
-    await using _service = machine.start("sh", "-c", command);
-    const read = "curl http://127.0.0.1:5000/datasensor";
-    await typeUntil(machine, read, '{"temperature_C": 21.5}');
-  });
-}
-
-const LOOPS = readme.blocks.filter((block) => block.includes("done |"));
-
-test("each loop of the README ends if the service cannot start", async (machine) => {
+test("each loop of the README ends if the service cannot start", async () => {
+  await using machine = await Machine.start();
   await using other = machine.startService();
   await other.waitForMatch(/Press CTRL\+C/);
   await machine.type(`echo 'print(21.5)' >my-sensor.py
     printf '#!/bin/sh\\nexec deno task start "$@"' >datasensor
     chmod 755 datasensor`);
-  assertEquals(LOOPS.length, 3);
-  await using loops = new AsyncDisposableStack();
-  const started = LOOPS.flatMap((loop) =>
-    ["sh", "bash"].map((shell) => loops.use(machine.start(shell, "-c", loop)))
-  );
-  for (const loop of started) {
-    assertEquals((await loop.waitForEnd()).code, 1, loop.stderr);
+  for (const loop of LOOPS) {
+    await using started = machine.start("sh", "-c", loop);
+    assertEquals((await started.waitForEnd()).code, 1, started.stderr);
   }
 });
