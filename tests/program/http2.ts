@@ -1,7 +1,7 @@
 // Encodes HTTP/2 frames (RFC 9113), to send what no client library would.
 
 import { receive, send } from "../helpers/network.ts";
-import { delay } from "../helpers/wait.ts";
+import { DEADLINE_MS, delay } from "../helpers/wait.ts";
 
 // Frame types and flags (RFC 9113, section 6)
 const TYPE = { DATA: 0, HEADERS: 1, RST_STREAM: 3, SETTINGS: 4 };
@@ -105,8 +105,9 @@ const EMPTY_FRAMES = Uint8Array.from(
 
 const ATTACKERS = 4; // so few that a busy program still gets its turn between them
 
-/** Sends requests with endless empty DATA frames, until each attacker is closed out thrice. */
-export async function flood(port: number, end: AbortSignal): Promise<void> {
+/** Sends requests with endless empty DATA frames, until each attacker is shut out thrice. */
+export async function flood(port: number): Promise<void> {
+  const end = AbortSignal.timeout(DEADLINE_MS);
   const start = frame(TYPE.HEADERS, FLAG.END_HEADERS, 1, encodeFields());
   await Promise.all(Array.from({ length: ATTACKERS }, async () => {
     for (let lost = 0; lost < 3 && !end.aborted;) {

@@ -201,13 +201,13 @@ const STACK = `DEBUG ${ERROR.stack}`;
 const JOURNAL = STACK.replace(/^/gm, "<7>");
 const ACCESS = `192.0.2.7 - - [${TIME}] "GET /datasensor HTTP/1.1" 500 -`;
 
+const YELLOW = `\x1b[33m${WARNING}\x1b[0m`;
+const RED = `\x1b[31m${FAILED}\x1b[0m`;
+
 /** Flags and the console, and how a warning, an error and an access line are logged. */
 const LOGS = [
   ["", {}, WARNING, FAILED, STACK, ACCESS],
-  [
-    ...["", { isTerminal: true }, `\x1b[33m${WARNING}\x1b[0m`] as const,
-    ...[`\x1b[31m${FAILED}\x1b[0m`, STACK, ACCESS],
-  ],
+  ["", { isTerminal: true }, YELLOW, RED, STACK, ACCESS],
   ["", { isTerminal: true, noColor: true }, WARNING, FAILED, STACK, ACCESS],
   ["--no-debug", {}, WARNING, FAILED, ACCESS],
   ["--journal", {}, `<4>${WARNING}`, `<3>${FAILED}`, JOURNAL, ACCESS],

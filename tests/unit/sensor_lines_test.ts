@@ -17,9 +17,8 @@ const PAUSED = such("that pause before they end", "2", PRINT_ITS_END);
 const unfinished = (start: string) =>
   such("without a line feed", start, PRINT_ITS_END);
 const PRINT_SHORTER = "Print shorter lines, each with a line feed at its end";
-const TOO_LONG = such(
-  ...["longer than 65536 bytes", "x".repeat(80), PRINT_SHORTER] as const,
-);
+const LONG = "x".repeat(80);
+const TOO_LONG = such("longer than 65536 bytes", LONG, PRINT_SHORTER);
 const PRINT_NOTHING = "Print nothing while there is no value";
 const NULL = such("that are null", "null", PRINT_NOTHING);
 const PRINT_NAMES =

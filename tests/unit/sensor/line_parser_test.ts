@@ -65,13 +65,7 @@ const SEQUENCES: Record<string, string[]> = {
   ],
   "a comma after each reading": ["|21.5,", "|22,", "23"],
   "words before a reading, which may be a list": [
-    ...[
-      "|Reading the sensor,",
-      "21.5",
-      "|Reading the sensor,",
-      "| 21.5",
-      " 22",
-    ],
+    ...["|Reading it,", "21.5", "|Reading it,", "| 21.5", " 22"],
   ],
 };
 
