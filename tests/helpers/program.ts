@@ -29,7 +29,7 @@ export const urlOf = (code: string): string =>
 export const preload = (code: string): string => `--preload=${urlOf(code)}`;
 
 const ACCESS_LINE =
-  /^(\S+) - - \[[^\]]+\] "((?:[^"\\]|\\.)+) HTTP\/1\.1" (\d{3}) -$/;
+  /^(\S+) - - \[[^\]]+\] "((?:[ !#-[\]-~]|\\.)+) HTTP\/1\.1" (\d{3}) -$/;
 
 /**
  * Returns what a line of the access log says, such as "127.0.0.1 GET /datasensor 200", or
