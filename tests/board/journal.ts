@@ -1,3 +1,0 @@
-import { follow } from "./session.ts";
-
-follow("journal");

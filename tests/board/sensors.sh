@@ -1,0 +1,169 @@
+# Sensors: programs, devices, homes and files; several at once.
+# shellcheck shell=bash
+
+# Makes a serial port that prints the lines of a program in Python
+arduino() { # FIRST LINE, as bytes of Python
+  cat >/root/arduino.py <<END
+import os, pty, shutil, time
+arduino, port = pty.openpty()
+shutil.chown(os.ttyname(port), group="dialout")
+os.chmod(os.ttyname(port), 0o660)
+os.path.lexists("/dev/ttyACM0") and os.remove("/dev/ttyACM0")
+os.symlink(os.ttyname(port), "/dev/ttyACM0")
+os.write(arduino, $1)
+while os.write(arduino, $2):
+    time.sleep(1)
+END
+  systemd-run -q --unit=arduino python3 /root/arduino.py
+}
+
+## A program that prints one reading is started again, and logs nothing
+# A restart while systemd prepares the sensor would log that it was stopped
+install_package
+serves 48.312
+program my-sensor.py <<'END'
+#!/usr/bin/env python3
+print(open("/run/reading").read())
+END
+echo 20.5 >/run/reading
+settings FLAGS=--json SENSOR=/usr/local/bin/my-sensor.py
+serves 20.5
+echo 21.5 >/run/reading
+serves 21.5
+shows '' journalctl -q -u datasensor-sensor
+
+## When the sensor stops, its last reading is soon too old, and the log says so
+settings 'FLAGS=--json --max-age 5' 'SENSOR=while my-sensor.py; do sleep 1; done'
+serves 21.5
+systemctl stop datasensor-sensor
+logs 'The last reading is * s old: the limit is 5 s (--max-age)'
+lacks 'The last reading is * s old: the limit is 5 s (--max-age)'
+systemctl start datasensor-sensor
+serves 21.5
+
+## A sensor opens the devices of the unit's groups
+for group in dialout plugdev i2c spi gpio video; do
+  install -m 440 -g $group /dev/stdin /run/device-$group <<<$group
+done
+settings "SENSOR=echo \$(cat /run/device-*)"
+serves '"dialout gpio i2c plugdev spi video"'
+
+## A device of another group needs one command
+install -m 440 -g audio /dev/stdin /run/device <<<8.5
+settings FLAGS=--json 'SENSOR=cat /run/device'
+logs 'cat: /run/device: Permission denied'
+usermod -aG audio datasensor-sensor
+systemctl restart datasensor
+serves 8.5
+
+## A sensor can use D-Bus, as Bluetooth thermometers do
+place=org.freedesktop.hostname1
+settings FLAGS=--json \
+  "SENSOR=busctl -j get-property $place /${place//.//} $place Hostname"
+serves '{"type":"s","data":"board"}'
+
+## A program in a home folder needs its user, whose shared memory stays
+# Debian 13 lets nobody else into a home folder
+chmod 700 /home/pi
+echo 'print("7.5 C")' >/home/pi/sensor.py
+setpriv --reuid=pi --clear-groups python3 -m venv --without-pip /home/pi/venv
+setpriv --reuid=pi --clear-groups sh -c 'echo kept >/dev/shm/file'
+settings 'SENSOR=/home/pi/venv/bin/python /home/pi/sensor.py'
+logs '/home/pi/venv/bin/python: Permission denied'
+drop_in datasensor-sensor <<<$'[Service]\nUser=pi'
+systemctl restart datasensor
+serves '"7.5 C"'
+shows auto-restart systemctl show -P SubState datasensor-sensor
+grep -x kept /dev/shm/file
+systemctl revert datasensor-sensor
+
+## A sensor can write only to temporary folders, and gets no more rights
+# Its own folder is empty at each start. On Debian 13, /run/lock can be written to after
+# some boots only.
+program my-sensor <<'END'
+#!/bin/sh
+sudo true
+echo $(ls) $(find / \( -path /proc -o -path /sys -o -path '/tmp/.*' \) -prune -o \
+  -type d -writable -print 2>/dev/null | grep -v ^/run/lock | sort)
+touch library-file
+echo run >>/tmp/runs
+END
+settings SENSOR=my-sensor
+shows $'run\nrun*' cat /tmp/runs
+serves '"/dev/mqueue /dev/shm /run/datasensor-sensor /tmp /var/tmp"'
+logs 'sudo: The "no new privileges" flag is set'
+shows datasensor-sensor stat -c %U /tmp/runs
+
+## A sensor prints a decimal point, whatever the board's language
+systemctl set-environment LANG=de_DE.UTF-8 LC_ALL=de_DE.UTF-8
+settings FLAGS=--json "SENSOR=awk 'BEGIN { print 43 / 2 }'"
+serves 21.5
+systemctl unset-environment LANG LC_ALL
+
+## A file that another program overwrites is a sensor, until that stops
+echo 22.5 >/tmp/reading.json
+settings FLAGS=--json 'SENSOR=find /tmp/reading.json -mmin -2 -exec cat {} +'
+serves 22.5
+touch -d '3 minutes ago' /tmp/reading.json
+systemctl restart datasensor
+shows auto-restart systemctl show -P SubState datasensor-sensor
+lacks 'The sensor has sent no reading so far'
+
+## A file to which another program adds is a sensor
+settings FLAGS=--json 'SENSOR=tail -n 0 -F /var/log/readings'
+(while sleep 1; do echo 23.5 >>/var/log/readings; done) &
+serves 23.5
+kill $!
+
+## A serial port is a sensor, without its first line
+# This device ends its lines with a carriage return only
+arduino 'b"5\r"' 'b"21.5\r"'
+settings FLAGS=--json "SENSOR=(stty 115200 raw -echo icrnl && sed 1d) </dev/ttyACM0"
+serves 21.5
+systemctl stop arduino
+
+## Of four sensors in sensors.sh, one hangs and one dies within a line
+# Nobody writes to the FIFO that the DS18B20 is here. The program that prints forever does
+# not. It logs no emergency, which all terminals would show.
+mount -t tmpfs tmpfs /sys/bus
+mkdir -p /sys/bus/w1/devices/28-0000075a1b2c /sys/bus/iio/devices/iio:device0
+mkfifo /sys/bus/w1/devices/28-0000075a1b2c/w1_slave
+echo 21560 >/sys/bus/iio/devices/iio:device0/in_temp_input
+echo 40216 >/sys/bus/iio/devices/iio:device0/in_humidityrelative_input
+program greenhouse <<'END'
+#!/bin/sh
+echo '<0>No answer' >&2
+printf '{"t": 23.5}\n{"t": 2'
+END
+arduino 'b""' "b'{\"name\": \"attic\", \"t\": 24.5}\r\n'"
+install -m 755 /usr/share/datasensor/sensors.sh /usr/local/bin
+settings 'FLAGS=--json --key name' SENSOR=/usr/local/bin/sensors.sh
+all='{"attic":{"name": "attic", "t": 24.5},"greenhouse":{"name":"greenhouse","t":23.5},'
+all+='"inside":{"name":"inside","temperature_C":21.56,"humidity":40.216}}'
+serves "$all"
+logs ': <0>No answer'
+
+## A program that dies within a line before grep completes no other line
+# It does so at its first start
+program my-sensor <<'END'
+#!/bin/sh
+if mkdir died; then
+  printf 12
+else
+  echo 3.5
+  exec sleep infinity
+fi
+END
+sed -i -e '/^repeat .*&$/d' -e 's/^wait$/repeat my-sensor/' /usr/local/bin/sensors.sh
+settings 'FLAGS=--json --max-age 30' SENSOR=/usr/local/bin/sensors.sh
+serves 3.5
+logs 'Dropping lines *, such as "12'
+
+## Nor does one that a restart of the sensor ends within a line
+settings 'FLAGS=--json --max-age 30' \
+  "SENSOR=trap 'printf 12; exit' TERM; cat /run/reading; sleep infinity & wait"
+serves 21.5
+echo 4.5 >/run/reading
+systemctl restart datasensor-sensor
+serves 4.5
+logs 'Dropping lines *, such as "12'

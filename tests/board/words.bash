@@ -1,0 +1,75 @@
+# The words of the sections. What they expect is a pattern of the shell.
+# shellcheck shell=bash
+
+# When the section began: before, others may have logged the same
+begin=$(date +@%s.%6N)
+
+trap 'echo "Failed with $?: $BASH_COMMAND"' ERR
+trap '[ $? = 0 ] || show_journal' EXIT
+
+show_journal() {
+  echo "The board's journal:"
+  journalctl -q --no-hostname -u "datasensor*" | grep -v ' HTTP/1.1" ' | tail -n 20
+}
+
+# Repeats a command until what it prints matches a pattern, for up to two minutes
+shows() { # PATTERN COMMAND...
+  local pattern=$1 answer end=$((SECONDS + 120))
+  shift
+  while :; do
+    answer=$("$@" 2>&1) || true
+    # shellcheck disable=SC2053 # a pattern
+    [[ $answer != $pattern ]] || return 0
+    ((SECONDS < end)) || break
+    sleep 0.3
+  done
+  printf '%s\nExpected:\n%s\nInstead:\n%s\n' "$*" "$pattern" "$answer"
+  return 1
+}
+
+# Runs a command once, which must fail. "! COMMAND" would never end a section.
+fails() { # COMMAND...
+  if "$@"; then
+    echo "Succeeded: $*"
+    return 1
+  fi
+}
+
+# Repeats a request until it is answered with a reading
+serves() { # READING [PATH]
+  shows "$(printf '%q' "$1")" curl -fsS -m 5 "http://board:5000${2-/datasensor}"
+}
+
+# Repeats a request until it is answered with 503, for a reason
+lacks() { # REASON
+  shows "*\"status\":503,\"detail\":\"$1*" curl -sS -m 5 http://board:5000/datasensor
+}
+
+# Waits until a message is in the log
+logs() { # TEXT
+  shows "*$1*" journalctl -q -u "datasensor*" -p notice --since "$begin"
+}
+
+settings() { # LINE...
+  printf '%s\n' "$@" >/etc/default/datasensor
+  systemctl restart datasensor
+}
+
+# Installs a program, whose text is the input
+program() { # NAME
+  install -m 755 /dev/stdin "/usr/local/bin/$1"
+}
+
+# Makes the input a drop-in
+drop_in() { # UNIT
+  install -m 644 -D /dev/stdin "/etc/systemd/system/$1.service.d/override.conf"
+  systemctl daemon-reload
+}
+
+install_package() { # [FILE]
+  apt-get -qq install -y --allow-downgrades "/packages/${1-datasensor_arm64.deb}" 2>&1
+}
+
+main_pid() { # UNIT
+  systemctl show -P MainPID "$1"
+}
