@@ -1,5 +1,6 @@
 # Sensors: programs, devices, homes and files; several at once.
 # shellcheck shell=bash
+set -e
 
 # Makes a serial port that prints the lines of a program in Python
 arduino() { # FIRST LINE, as bytes of Python

@@ -1,5 +1,6 @@
 # The service: what is installed, its limits, its sandbox, its log, and how it recovers.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # begin is a word
+set -e
 
 ## The package serves the processor's temperature, a page and metrics
 install_package

@@ -1,5 +1,6 @@
 # An image, updates, outages and the removal.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2016,SC2154 # dpkg's variables; begin is a word
+set -e
 
 ## A minimal image that is made without systemd running has what it needs
 # It has no documents
