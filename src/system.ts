@@ -20,16 +20,12 @@ export const SYSTEM = {
   /** Keeps the signal of {@linkcode trimMemory} from ending the process. */
   acceptTrims: () => Deno.addSignalListener(TRIM_SIGNAL, () => {}),
 
-  /**
-   * Gives free memory back to the system, on the next turn of the event loop. Deno does so at
-   * this signal if DENO_USR2_MEMORY_TRIM is set. Only an executable of Deno before 2.9 may not
-   * signal itself.
-   */
+  /** Makes Deno return free memory on its next turn, if DENO_USR2_MEMORY_TRIM is set. */
   trimMemory(): void {
     try {
       Deno.kill(Deno.pid, TRIM_SIGNAL);
     } catch {
-      // Memory that is not free is noticed anyway
+      // Executables of Deno before 2.9 may not signal themselves
     }
   },
 };

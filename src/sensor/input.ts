@@ -2,11 +2,8 @@ import type { Clock } from "../clock.ts";
 import { excerpt } from "../log/excerpt.ts";
 import { limitWarnings, type Logger } from "../log/logger.ts";
 import type { LastReadings } from "./last_readings.ts";
-import {
-  type InvalidLine,
-  isJsonObject,
-  type LineParser,
-} from "./line_parser.ts";
+import type { InvalidLine, LineParser } from "./line_parser.ts";
+import { createJsonParser } from "./line_parser.ts";
 import { type Input, isBlank, readLines } from "./line_reader.ts";
 
 const STOP_DELAY_MS = 200; // Ctrl+C may end the sensor before it stops the service
@@ -66,9 +63,11 @@ export async function followInput({
 
 /** Wraps a parser of any text: warns once that lines are JSON objects, without `--json`. */
 export function withJsonHint(parse: LineParser, logger: Logger): LineParser {
+  const parseJson = createJsonParser();
   let hasWarned = false;
   return (line) => {
-    if (!hasWarned && isJsonObject(line)) {
+    const isBrace = line[0] === 0x7b; // {
+    if (isBrace && !hasWarned && "json" in parseJson(line)) {
       hasWarned = true;
       logger.warn(JSON_HINT);
     }

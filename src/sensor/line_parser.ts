@@ -54,12 +54,6 @@ export function parseText(line: Uint8Array): ValidLine {
   return { json: JSON.stringify(UTF8.decode(line)) };
 }
 
-/** Whether a line is a JSON object. Parses only what begins like one. */
-export function isJsonObject(line: Uint8Array): boolean {
-  if (line[0] !== 0x7b) return false;
-  return !("problem" in parseJson(line));
-}
-
 /**
  * Creates a parser of lines that are JSON texts in UTF-8 (RFC 8259, section 8.1). With
  * keys, each is an object, whose values of these keys are the name of its sensor.
