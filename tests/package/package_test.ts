@@ -5,7 +5,9 @@ import { HELP } from "../../src/process/command_line.ts";
 import { COMPUTE_LIMIT_MS, make } from "../helpers/build.ts";
 import { listBrokenLinks } from "../helpers/guide.ts";
 import { output } from "../helpers/process.ts";
+import { Program } from "../helpers/program.ts";
 import { testWith } from "../helpers/skip.ts";
+import { sendUnread } from "../program/http2.ts";
 
 const DOCUMENTS = "usr/share/doc/datasensor";
 
@@ -88,6 +90,25 @@ testWith("dpkg-deb", "git", "lintian", "readelf")(
       assertMatch(depends, /^libc6 \(>= 2\.\d+\), libgcc-s1$/);
       const [minor] = depends.match(/(?<=2\.)\d+/)!;
       assert(Math.max(...versions) <= Number(minor), `${versions}`);
+    });
+
+    await test.step("an executable that recovers, twice, from many requests whose answers are never read", async () => {
+      const executable = `${project.path}/dist/tree/usr/bin/datasensor`;
+      const { stdout } = await output(executable, ["--version"]);
+      const [, minor] = stdout.match(/\(Deno 2\.(\d+)/)!;
+      if (Number(minor) < 9) return; // denort cannot be downloaded here
+      const env = {
+        DENO_USR2_MEMORY_TRIM: "1",
+        MALLOC_TRIM_THRESHOLD_: "131072",
+      };
+      const run = ["-c", 'ulimit -n 192; exec "$0" --port 0', executable];
+      await using program = new Program("sh", run, { env });
+      await program.waitUntilListening();
+      for (let attack = 0; attack < 2; attack++) {
+        await sendUnread(program.port);
+        await program.waitForAnswer();
+      }
+      assertEquals((await program.stop()).code, 0);
     });
 
     await test.step("nothing for lintian, and no needless override", async () => {

@@ -1,4 +1,4 @@
-// The executables: that of ARM, which Debian's qemu-user-static runs on a PC, works. The
+// The executable for ARM, which Debian's qemu-user-static runs on a PC: that it works. The
 // tests of the source show what the program does.
 
 import { assertEquals } from "@std/assert";
@@ -6,7 +6,6 @@ import { COMPUTE_LIMIT_MS, make } from "../helpers/build.ts";
 import { output } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
 import { testWith } from "../helpers/skip.ts";
-import { sendUnread } from "../program/http2.ts";
 
 /** Downloads Debian's libraries for ARM. */
 const DOWNLOAD =
@@ -46,28 +45,5 @@ testWith("apt-get", "git", "qemu-aarch64-static", "readelf")(
       const shift = (Number(address) - Number(offset)) % PAGE_BYTES;
       assertEquals([shift, Number(others.at(-1))], [0, PAGE_BYTES]);
     }
-  },
-);
-
-testWith("git")(
-  "the executable of Deno 2.9 or later recovers, twice, from many requests whose answers are never read",
-  async () => {
-    using project = await make("compile", "x86_64");
-    const executable = `${project.path}/dist/datasensor-x86_64`;
-    const version = (await output(executable, ["--version"])).stdout;
-    const [, minor] = version.match(/\(Deno 2\.(\d+)/)!;
-    if (Number(minor) < 9) return; // as where denort cannot be downloaded
-    const env = {
-      DENO_USR2_MEMORY_TRIM: "1",
-      MALLOC_TRIM_THRESHOLD_: "131072",
-    };
-    const run = ["-c", 'ulimit -n 192; exec "$@"', "sh", executable];
-    await using program = new Program("sh", [...run, "--port", "0"], { env });
-    await program.waitUntilListening();
-    for (let attack = 0; attack < 2; attack++) {
-      await sendUnread(program.port);
-      await program.waitForAnswer();
-    }
-    assertEquals((await program.stop()).code, 0);
   },
 );
