@@ -3,7 +3,7 @@
 // version, as .ci/run does.
 
 import { Folder } from "./files.ts";
-import { output, PROXIES } from "./process.ts";
+import { PROXIES, shell } from "./process.ts";
 
 const COMPILER = Deno.env.get("DENO_COMPILER") || Deno.execPath();
 
@@ -23,12 +23,6 @@ export async function make(
   // npm users type "--" before flags
   const args = ["task", "-q", what, "--", `--target=${processor}`];
   const options = { cwd: project.path, env };
-  const { code, stderr } = await output(
-    "deno",
-    args,
-    options,
-    COMPUTE_LIMIT_MS,
-  );
-  if (code !== 0) throw new Error(stderr);
+  await shell('exec deno "$@"', ["sh", ...args], options, COMPUTE_LIMIT_MS);
   return project;
 }

@@ -1,6 +1,6 @@
 // Temporary folders, which are removed after a test.
 
-import { output } from "./process.ts";
+import { shell } from "./process.ts";
 
 /** A temporary folder. */
 export class Folder implements Disposable {
@@ -12,26 +12,22 @@ export class Folder implements Disposable {
   /** Creates a folder with a copy of the project, without its tests. */
   static async ofProject(): Promise<Folder> {
     const folder = await Folder.create();
-    await run(
+    const script =
       `cp -R .dvmrc .github .gitignore .tools README.md deno.json deno.lock main.ts src "$0"
-      chmod -R u+w "$0"`, // the project may be read-only
-      folder.path,
-    );
+      chmod -R u+w "$0"`; // the project may be read-only
+    await shell(script, [folder.path]);
     return folder;
   }
 
   /** Commits its files, always at the same time. */
   async commit(): Promise<void> {
-    await run(
-      `cd "$0"
-      unset $(git rev-parse --local-env-vars)
+    const script = `unset $(git rev-parse --local-env-vars)
       export GIT_CONFIG_GLOBAL=/dev/null # not the user's settings
-      export GIT_AUTHOR_DATE="$1" GIT_COMMITTER_DATE="$1"
+      export GIT_AUTHOR_DATE="$0" GIT_COMMITTER_DATE="$0"
       git init -q
       git add -A
-      git -c user.name=test -c user.email=test commit -q -m test`,
-      ...[this.path, "2026-11-22T17:29:59+01:00"],
-    );
+      git -c user.name=test -c user.email=test commit -q -m test`;
+    await shell(script, ["2026-11-22T17:29:59+01:00"], { cwd: this.path });
   }
 
   private constructor(readonly path: string) {}
@@ -44,16 +40,7 @@ export class Folder implements Disposable {
     await Deno.writeTextFile(path, text, { mode });
   }
 
-  remove(): void {
+  [Symbol.dispose](): void {
     Deno.removeSync(this.path, { recursive: true });
   }
-
-  [Symbol.dispose](): void {
-    this.remove();
-  }
-}
-
-async function run(script: string, ...args: string[]): Promise<void> {
-  const { code, stderr } = await output("sh", ["-ec", script, ...args]);
-  if (code !== 0) throw new Error(stderr);
 }

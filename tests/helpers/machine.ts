@@ -54,8 +54,8 @@ const SENSOR_ENV = [
   ...UNIT.match(/(?<=^Environment=).*$/gm)!,
 ];
 
-/** The command that runs the sensor, which is its last argument. */
-const RUN_SENSOR = UNIT.match(/^ExecStart=(.*) \$\{SENSOR\}$/m)![1]!.split(" ");
+/** The command that runs the sensor, which is its last argument; its quotes are a shell's. */
+const [, RUN_SENSOR] = UNIT.match(/^ExecStart=(.*) \$\{SENSOR\}$/m)!;
 
 /** Returns what defines tests that need a machine, as testWith() does. */
 export function testOnMachine(...programs: string[]): Test {
@@ -84,7 +84,7 @@ export class Machine extends Process {
 
   override async [Symbol.asyncDispose](): Promise<void> {
     await super[Symbol.asyncDispose]();
-    this.folder.remove();
+    this.folder[Symbol.dispose]();
   }
 
   /** Returns a command that runs another one on this machine, in its clone. */
@@ -107,7 +107,8 @@ export class Machine extends Process {
 
   /** Starts a sensor as its unit does: what this machine sets would hide what that does not. */
   startSensor(sensor: string): Process {
-    return this.start("env", "-i", ...SENSOR_ENV, ...RUN_SENSOR, sensor);
+    const run = ["sh", "-c", `exec ${RUN_SENSOR} "$0"`, sensor];
+    return this.start("env", "-i", ...SENSOR_ENV, ...run);
   }
 
   /** Types commands, and then a text for each question that they ask. */

@@ -46,6 +46,18 @@ export async function output(
   return { code, stdout, stderr };
 }
 
+/** Runs a script of the shell. Returns what it prints, or throws if it fails. */
+export async function shell(
+  script: string,
+  args: string[] = [],
+  options: ProcessOptions = {},
+  limit?: number,
+): Promise<string> {
+  const ended = await output("sh", ["-ec", script, ...args], options, limit);
+  if (ended.code === 0) return ended.stdout;
+  throw new Error(`${script}\n${ended.stdout}${ended.stderr}`);
+}
+
 export class Process implements AsyncDisposable {
   /** What it has printed so far. */
   stdout = "";
@@ -126,20 +138,14 @@ export class Process implements AsyncDisposable {
     pattern: RegExp,
     limit = DEADLINE_MS,
   ): Promise<RegExpMatchArray> {
-    const what = `${pattern} in the output of ${this.#name}`;
-    let isClosed = false;
     const find = () => {
-      isClosed = this.#isClosed; // nothing follows then
-      return this.stdout.match(pattern) ?? this.stderr.match(pattern);
+      const isClosed = this.#isClosed; // nothing follows then
+      const match = this.stdout.match(pattern) ?? this.stderr.match(pattern);
+      if (match || !isClosed) return match;
+      throw new Error(`It has ended: ${tail(this.stdout + this.stderr)}`);
     };
-    const found = await waitFor(what, find, (it) => !!it || isClosed, limit);
-    if (found) return found;
-    const printed = `stdout: ${tail(this.stdout)}\nstderr: ${
-      tail(this.stderr)
-    }`;
-    throw new Error(
-      `It has ended while the test waits for ${what}\n${printed}`,
-    );
+    const what = `${pattern} in the output of ${this.#name}`;
+    return (await waitFor(what, find, Boolean, limit))!;
   }
 
   kill(signal: Deno.Signal): void {

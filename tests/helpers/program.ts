@@ -1,7 +1,7 @@
 // Starts the program as its users do.
 
 import { exchange, LAST_GET } from "./network.ts";
-import { output, Process, type ProcessOptions } from "./process.ts";
+import { Process, type ProcessOptions, shell } from "./process.ts";
 import { DEADLINE_MS, waitFor } from "./wait.ts";
 
 /** Returns the Deno flags that `deno task start` uses. */
@@ -95,8 +95,7 @@ export class Program extends Process {
 
   /** Returns how many files it has open. */
   async countFiles(): Promise<number> {
-    const list = ["-c", `ls /proc/${this.pid}/fd | wc -l`];
-    return Number((await output("sh", list)).stdout);
+    return Number(await shell(`ls /proc/${this.pid}/fd | wc -l`));
   }
 
   /** Waits until it has logged a number of lines, and returns all lines. */

@@ -4,12 +4,13 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { HELP } from "../../src/process/command_line.ts";
 import { COMPUTE_LIMIT_MS, make } from "../helpers/build.ts";
 import { listBrokenLinks } from "../helpers/guide.ts";
-import { output } from "../helpers/process.ts";
+import { shell } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
 import { testWith } from "../helpers/skip.ts";
 import { sendUnread } from "../program/http2.ts";
 
 const DOCUMENTS = "usr/share/doc/datasensor";
+const PACKAGE = "datasensor_amd64.deb";
 
 /** Its files, each after its mode; all are root's. */
 const FILES = `
@@ -44,14 +45,9 @@ testWith("dpkg-deb", "git", "lintian", "readelf")(
   "the package has what a board needs, and no more",
   async (test) => {
     using project = await make("package", "x86_64");
-    /** Runs a shell script in the folder with the package. Throws if it fails. */
-    const run = async (script: string) => {
-      const options = { cwd: `${project.path}/dist` };
-      const args = ["-ec", `package=datasensor_amd64.deb\n${script}`];
-      const ended = await output("sh", args, options, COMPUTE_LIMIT_MS);
-      if (ended.code === 0) return ended.stdout;
-      throw new Error(`${script}\n${ended.stdout}${ended.stderr}`);
-    };
+    const options = { cwd: `${project.path}/dist` };
+    const run = (script: string) =>
+      shell(`package=$0\n${script}`, [PACKAGE], options, COMPUTE_LIMIT_MS);
     await run("dpkg-deb -R $package tree");
 
     await test.step("its files", async () => {
@@ -94,15 +90,15 @@ testWith("dpkg-deb", "git", "lintian", "readelf")(
 
     await test.step("an executable that recovers, twice, from many requests whose answers are never read", async () => {
       const executable = `${project.path}/dist/tree/usr/bin/datasensor`;
-      const { stdout } = await output(executable, ["--version"]);
-      const [, minor] = stdout.match(/\(Deno 2\.(\d+)/)!;
+      const version = await run("tree/usr/bin/datasensor --version");
+      const [, minor] = version.match(/\(Deno 2\.(\d+)/)!;
       if (Number(minor) < 9) return; // denort cannot be downloaded here
       const env = {
         DENO_USR2_MEMORY_TRIM: "1",
         MALLOC_TRIM_THRESHOLD_: "131072",
       };
-      const run = ["-c", 'ulimit -n 192; exec "$0" --port 0', executable];
-      await using program = new Program("sh", run, { env });
+      const start = ["-c", 'ulimit -n 192; exec "$0" --port 0', executable];
+      await using program = new Program("sh", start, { env });
       await program.waitUntilListening();
       for (let attack = 0; attack < 2; attack++) {
         await sendUnread(program.port);

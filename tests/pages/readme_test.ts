@@ -8,20 +8,19 @@ import { Machine, testOnMachine } from "../helpers/machine.ts";
 const README = "README.md";
 const ALIVE = block(README, '"Sensor data"\n');
 const DEAD = block(README, "$ rm plugged-in");
-const LOOPS = blocksOf(README).filter((it) => it.includes("; done |\n  "))
-  .filter((it) => !it.includes("plugged-in"));
+const READ = "$ curl http://127.0.0.1:5000/datasensor";
+const LOOPS = blocksOf(README).filter((it) => /^while [^[].*; done/m.test(it));
 const test = testOnMachine("python3");
 
 Deno.test("the README shows the text of --help", () => {
   assertEquals(block(README, "Usage: "), `${HELP}\n`);
 });
 
-/** Types each command of a block until its answer is as shown, perhaps of another age. */
-async function type(machine: Machine, shown: string): Promise<void> {
-  for (
-    const [command = "", answer = ""] of shown.trim().split(/^\$ /m).slice(1)
-      .map((part) => part.split("\n"))
-  ) {
+/** Starts commands, and types those of a block until each has its answer, of any age. */
+async function follow(machine: Machine, start: string, shown: string) {
+  await using _service = machine.start("sh", "-c", start);
+  for (const part of shown.trim().split(/^\$ /m).slice(1)) {
+    const [command = "", answer = ""] = part.split("\n");
     const parts = answer.split(/[\d.]+(?= s old)/).map(RegExp.escape);
     const pattern = RegExp(`^${parts.join("[\\d.]+")}\\n?\\[0\\]$`);
     await machine.typeUntil(command.replace("rm ", "rm -f "), pattern);
@@ -30,35 +29,21 @@ async function type(machine: Machine, shown: string): Promise<void> {
 
 test("the README's commands are answered as shown, with a fixed text, and before and after a sensor dies", async () => {
   await using machine = await Machine.start();
-  for (
-    const [start, shown] of [["deno task start\n", ALIVE], [
-      "touch plugged-in",
-      DEAD,
-    ]] as const
-  ) {
-    await using _service = machine.start("sh", "-c", block(README, start));
-    await type(machine, shown);
-  }
+  await follow(machine, block(README, "deno task start\n"), ALIVE);
+  await follow(machine, block(README, "touch plugged-in"), DEAD);
 });
 
 test("the README's loop serves its Python program, which goes on to run", async () => {
   await using machine = await Machine.start();
-  const program = `${
-    block(README, "json.dumps")
-  }\nimport time\ntime.sleep(1000)\n`;
-  for (
-    const [python, loop] of [ // each without what the other one makes unnecessary
-      [program, LOOPS[0]!.replace(" -u", "")],
-      [program.replace(", flush=True", ""), LOOPS[0]!],
-    ] as const
-  ) {
-    await machine.type(`cat >my-sensor.py <<'END'\n${python}END`);
-    await using _service = machine.start("sh", "-c", loop);
-    await type(
-      machine,
-      '$ curl http://127.0.0.1:5000/datasensor\n{"temperature_C": 21.5}',
-    );
-  }
+  const program = block(README, "json.dumps");
+  const serve = async (program: string, loop: string) => {
+    const end = "import time\ntime.sleep(1000)\nEND";
+    await machine.type(`cat >my-sensor.py <<'END'\n${program}${end}`);
+    await follow(machine, loop, `${READ}\n{"temperature_C": 21.5}`);
+  };
+  // Each without what the other one makes unnecessary
+  await serve(program, LOOPS[0]!.replace(" -u", ""));
+  await serve(program.replace(", flush=True", ""), LOOPS[0]!);
 });
 
 test("each loop of the README ends if the service cannot start", async () => {

@@ -3,11 +3,11 @@
 
 import { assertEquals } from "@std/assert";
 import { COMPUTE_LIMIT_MS, make } from "../helpers/build.ts";
-import { output } from "../helpers/process.ts";
+import { shell } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
 import { testWith } from "../helpers/skip.ts";
 
-/** Downloads Debian's libraries for ARM. */
+/** Downloads Debian's libraries, after `dpkg --add-architecture arm64; apt-get update`. */
 const DOWNLOAD =
   `mkdir -p "$0"; cd "$0"; chmod 777 . # apt-get becomes another user
   apt-get download -qq libc6:arm64 libgcc-s1:arm64
@@ -22,12 +22,7 @@ testWith("apt-get", "git", "qemu-aarch64-static", "readelf")(
     using project = await make("compile", "aarch64");
     const executable = `${project.path}/dist/datasensor-aarch64`;
     const libraries = `${project.path}/libraries`;
-    const { code, stderr } = await output("sh", ["-ec", DOWNLOAD, libraries]);
-    assertEquals(
-      code,
-      0,
-      `${stderr}Run dpkg --add-architecture arm64 and apt-get update`,
-    );
+    await shell(DOWNLOAD, [libraries]);
     const flags = ["--port", "0", "--host", "127.0.0.1", "--stdin", "--json"];
     const args = ["-L", libraries, executable, ...flags];
     await using program = new Program("qemu-aarch64-static", args);
@@ -38,9 +33,9 @@ testWith("apt-get", "git", "qemu-aarch64-static", "readelf")(
     program.kill("SIGINT");
     assertEquals((await program.waitForEnd(COMPUTE_LIMIT_MS)).code, 0);
 
-    const { stdout } = await output("readelf", ["-lW", executable]);
+    const headers = await shell(`readelf -lW ${executable}`);
     // Type, offset, virtual and physical address, two sizes, flags, alignment
-    for (const line of stdout.match(/^ +LOAD .*$/gm)!) {
+    for (const line of headers.match(/^ +LOAD .*$/gm)!) {
       const [, offset, address, ...others] = line.trim().split(/\s+/);
       const shift = (Number(address) - Number(offset)) % PAGE_BYTES;
       assertEquals([shift, Number(others.at(-1))], [0, PAGE_BYTES]);
