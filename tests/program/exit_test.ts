@@ -21,22 +21,12 @@ import {
 import { testWith } from "../helpers/skip.ts";
 import { waitFor } from "../helpers/wait.ts";
 
-Deno.test("the program serves its message, and exits with 0 after SIGTERM", async () => {
-  const args = ["--message", "Hello, world", "--no-debug"];
-  await using program = await Program.start(args);
-  await program.waitForAnswer('"Hello, world"');
-  assertEquals((await program.stop()).code, 0);
-  assertMatch(program.stdout, /^ \* Debug mode: off\n/);
-  assertEquals(program.stderr, "");
-});
-
 /** An address that the program is not permitted to listen on. */
 const DENO_SERVE_ADDRESS = "tcp:192.0.2.7:0";
 
 /** Why the program does not start: its flags, the exit code and what it prints. */
 const ENDS: [flags: string[], code: number, printed: RegExp][] = [
   [["--foo"], 2, /^Unknown flag "--foo"\nRun with --help for the list .*\n$/],
-  [[], 1, /^Cannot listen: .*\n.*DENO_SERVE_ADDRESS.*\n$/],
   [["--journal"], 2, /^<3>Cannot listen: .*\n<3>.*DENO_SERVE_ADDRESS.*\n$/m],
 ];
 

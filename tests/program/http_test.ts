@@ -5,7 +5,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { cancel, type Fields, openHttp2, requests } from "./http2.ts";
 import { exchange, receive } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
-import { preload, Program } from "../helpers/program.ts";
+import { Program } from "../helpers/program.ts";
 import { testWith } from "../helpers/skip.ts";
 
 const HTTP = "HTTP/1.1\r\nHost: board";
@@ -95,19 +95,6 @@ Deno.test("the program reads standard input, and serves one Date", async () => {
     await (await fetch(new URL(path, program.url))).text();
   assertMatch(await get("/metrics"), /^datasensor_reading\{.*\} 21\.5$/m);
   assertMatch(await get("/"), /^<!doctype html>/);
-});
-
-Deno.test("the program answers an error outside its handlers without details", async () => {
-  const failing = `Object.defineProperty(Request.prototype, "url", {
-    get() { throw new TypeError("Unforeseen"); },
-  });`;
-  await using program = await Program.start([], { flags: [preload(failing)] });
-  const answer = await fetch(program.url);
-  assertEquals(answer.headers.get("content-type"), "application/problem+json");
-  const body = await answer.text();
-  assert(answer.status === 500 && !body.includes("Unforeseen"), body);
-  const [error] = await program.waitForLines(1);
-  assertMatch(error!, /^ERROR The handler failed: TypeError: Unforeseen/);
 });
 
 Deno.test("the program without --stdin warns once of lines, and does not end who prints them", async () => {

@@ -77,14 +77,6 @@ Deno.test("a sensor has a reading, metrics and a page, and no other resource", a
   await service.stop();
 });
 
-Deno.test("without --json, the reading is a JSON string", async () => {
-  const service = new Service("--stdin");
-  await service.send('{"id": 7}\n');
-  assertEquals(await service.ask(), String.raw`200 "{\"id\": 7}"`);
-  assertEquals(await service.ask("/datasensor/7"), RESOURCES);
-  await service.stop();
-});
-
 /** Names of sensors, and paths that lead to them. */
 const NAMED: [name: string, ...paths: string[]][] = [
   ["kitchen", "kitchen", "kitchen?x=/attic", "%6bitchen"],

@@ -1,6 +1,6 @@
 // The program as a process: its exit codes, what it prints, and its log.
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { HELP, VERSION } from "../../src/process/command_line.ts";
 import { output } from "../helpers/process.ts";
 import { RawRequest, Service } from "./service.ts";
@@ -222,6 +222,16 @@ for (const [flags, changes, ...lines] of LOGS) {
     assertEquals(service.lines.join("\n"), lines.join("\n"));
   });
 }
+
+Deno.test("an error outside the handlers is answered with 500 without details, and logged", async () => {
+  const service = new Service();
+  await service.pass(0);
+  const response = await service.options.onError!(ERROR);
+  assertEquals(response.status, 500);
+  assert(!(await response.text()).includes("fire"));
+  await service.stop();
+  assertEquals(service.messages.join("\n"), `${FAILED}\n${STACK}`);
+});
 
 Deno.test("a resource that throws is answered with 500, without details", async () => {
   const service = new Service();

@@ -31,21 +31,31 @@ const measureOne = (json: string) => measure([[ONLY_SENSOR, json]]);
 const samplesOf = (text: string) =>
   text.match(/^datasensor_(reading|up).*$/gm)?.map((it) => it.slice(11)) ?? [];
 
-Deno.test("formatMetrics() describes what is known", () => {
-  const text = formatMetrics(measure([["a", "21.50"]], ["attic"]));
+Deno.test("formatMetrics() describes the numbers of each sensor, its time, and whether it is current", () => {
+  const text = formatMetrics(measure([
+    ["Nexus-TH/1/42", '{"t":{"x":[21.50]},"on":true,"time":"12:00"}'],
+    ['a"b', "{}"],
+    ["__proto__", '{"t":2}'],
+  ], ["line\nfeed"]));
   assertEquals(
     text,
-    `# HELP datasensor_reading A number in the last reading.
+    String.raw`# HELP datasensor_reading A number in the last reading.
 # TYPE datasensor_reading gauge
-datasensor_reading{sensor="a"} 21.5
+datasensor_reading{sensor="Nexus-TH/1/42",key="t.x.0"} 21.5
+datasensor_reading{sensor="Nexus-TH/1/42",key="on"} 1
+datasensor_reading{sensor="__proto__",key="t"} 2
 # HELP datasensor_reading_timestamp_seconds When the last reading arrived, in s since 1970.
 # TYPE datasensor_reading_timestamp_seconds gauge
-datasensor_reading_timestamp_seconds{sensor="a"} 2
-datasensor_reading_timestamp_seconds{sensor="attic"} 1
+datasensor_reading_timestamp_seconds{sensor="Nexus-TH/1/42"} 4
+datasensor_reading_timestamp_seconds{sensor="a\"b"} 3
+datasensor_reading_timestamp_seconds{sensor="__proto__"} 2
+datasensor_reading_timestamp_seconds{sensor="line\nfeed"} 1
 # HELP datasensor_up Whether the last reading is current.
 # TYPE datasensor_up gauge
-datasensor_up{sensor="a"} 1
-datasensor_up{sensor="attic"} 0
+datasensor_up{sensor="Nexus-TH/1/42"} 1
+datasensor_up{sensor="a\"b"} 1
+datasensor_up{sensor="__proto__"} 1
+datasensor_up{sensor="line\nfeed"} 0
 # HELP datasensor_build_info The version of the program.
 # TYPE datasensor_build_info gauge
 datasensor_build_info{version="${project.version}"} 1
@@ -89,27 +99,6 @@ for (const [json, samples] of Object.entries(READINGS)) {
     ]);
   });
 }
-
-Deno.test("formatMetrics() formats the numbers of each sensor, its time, and whether it is current", () => {
-  const text = formatMetrics(measure([
-    ["Nexus-TH/1/42", '{"t":{"x":[21.50]},"on":true,"time":"12:00"}'],
-    ['a"b', "{}"],
-    ["__proto__", '{"t":2}'],
-  ], ["line\nfeed"]));
-  assertEquals(samplesOf(text), [
-    'reading{sensor="Nexus-TH/1/42",key="t.x.0"} 21.5',
-    'reading{sensor="Nexus-TH/1/42",key="on"} 1',
-    'reading{sensor="__proto__",key="t"} 2',
-    'reading_timestamp_seconds{sensor="Nexus-TH/1/42"} 4',
-    String.raw`reading_timestamp_seconds{sensor="a\"b"} 3`,
-    'reading_timestamp_seconds{sensor="__proto__"} 2',
-    String.raw`reading_timestamp_seconds{sensor="line\nfeed"} 1`,
-    'up{sensor="Nexus-TH/1/42"} 1',
-    String.raw`up{sensor="a\"b"} 1`,
-    'up{sensor="__proto__"} 1',
-    String.raw`up{sensor="line\nfeed"} 0`,
-  ]);
-});
 
 const MAX_CHARACTERS = 512 * 1024;
 
