@@ -66,34 +66,65 @@ serves '{"type":"s","data":"board"}'
 ## A program in a home folder needs its user, whose shared memory stays
 # Debian 13 lets nobody else into a home folder
 chmod 700 /home/pi
-echo 'print("7.5 C")' >/home/pi/sensor.py
+cat >/home/pi/sensor.py <<'END'
+import ctypes, os
+libc = ctypes.CDLL(None)
+calls = libc.process_vm_readv, libc.process_vm_writev
+print(os.environ["HOME"], *(call(os.getpid(), 0, 0, 0, 0, 0) for call in calls))
+END
 setpriv --reuid=pi --clear-groups python3 -m venv --without-pip /home/pi/venv
 setpriv --reuid=pi --clear-groups sh -c 'echo kept >/dev/shm/file'
 settings 'SENSOR=/home/pi/venv/bin/python /home/pi/sensor.py'
 logs '/home/pi/venv/bin/python: Permission denied'
 drop_in datasensor-sensor <<<$'[Service]\nUser=pi'
 systemctl restart datasensor
-serves '"7.5 C"'
+serves '"/home/pi -1 -1"' # it cannot reach into pi's other programs
 shows auto-restart systemctl show -P SubState datasensor-sensor
 grep -x kept /dev/shm/file
 systemctl revert datasensor-sensor
 
 ## A sensor can write only to temporary folders, and gets no more rights
-# Its own folder is empty at each start. On Debian 13, /run/lock can be written to after
-# some boots only.
+# Its own folder is empty at each start, and small. On Debian 13, /run/lock can be written
+# to after some boots only.
 program my-sensor <<'END'
 #!/bin/sh
 sudo true
-echo $(ls) $(find / \( -path /proc -o -path /sys -o -path '/tmp/.*' \) -prune -o \
+echo ~ $(ls) $(find / \( -path /proc -o -path /sys -o -path '/tmp/.*' \) -prune -o \
   -type d -writable -print 2>/dev/null | grep -v ^/run/lock | sort)
-touch library-file
+head -c 40M /dev/zero >library-file
 echo run >>/tmp/runs
 END
 settings SENSOR=my-sensor
 shows $'run\nrun*' cat /tmp/runs
-serves '"/dev/mqueue /dev/shm /run/datasensor-sensor /tmp /var/tmp"'
+serves '"/run/datasensor-sensor /dev/mqueue /dev/shm /run/datasensor-sensor /tmp /var/tmp"'
+logs 'head: error writing *: No space left on device'
 logs 'sudo: The "no new privileges" flag is set'
 shows datasensor-sensor stat -c %U /tmp/runs
+settings SENSOR='cat /proc/self/oom_score_adj'
+serves '"1000"'
+shows 536870912 systemctl show -P MemoryMax datasensor-sensor
+
+## A sensor cannot leave its sandbox by a user manager, whoever its user is
+# It tries a unit in its home, before D-Bus starts the manager, and then a transient one
+systemctl start polkit
+program my-sensor <<'END'
+#!/bin/sh
+mkdir -p ~/.config/systemd/user/default.target.wants
+printf '[Service]\nExecStart=touch /tmp/out-unit' >~/.config/systemd/user/out.service
+ln -s ../out.service ~/.config/systemd/user/default.target.wants
+login=org.freedesktop.login1
+busctl call $login /org/freedesktop/login1 $login.Manager SetUserLinger ubb $(id -u) true false
+until systemctl is-active -q user@$(id -u); do sleep 0.5; done
+XDG_RUNTIME_DIR=/run/user/$(id -u) systemd-run --user --wait touch /tmp/out-run >&2
+echo tried by $(id -un)
+END
+for user in datasensor-sensor pi; do
+  drop_in datasensor-sensor <<<$'[Service]\nUser='$user
+  settings SENSOR=my-sensor
+  serves "\"tried by $user\""
+  fails sh -c 'ls /tmp/out-*'
+done
+systemctl revert datasensor-sensor
 
 ## A sensor prints a decimal point, whatever the board's language
 systemctl set-environment LANG=de_DE.UTF-8 LC_ALL=de_DE.UTF-8

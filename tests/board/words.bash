@@ -67,7 +67,7 @@ drop_in() { # UNIT
 }
 
 install_package() { # [FILE]
-  apt-get -qq install -y --allow-downgrades "/packages/${1-datasensor_arm64.deb}" 2>&1
+  apt-get -qq install -y --allow-downgrades "/packages/${1-datasensor_arm64.deb}" >/dev/null
 }
 
 main_pid() { # UNIT
