@@ -105,7 +105,8 @@ serves '"1000"'
 shows 536870912 systemctl show -P MemoryMax datasensor-sensor
 
 ## A sensor cannot leave its sandbox by a user manager, whoever its user is
-# It tries a unit in its home, before D-Bus starts the manager, and then a transient one
+# It tries a unit in its home, before the manager is started, and then a transient one. Only
+# its next start can see the manager's socket.
 systemctl start polkit
 program my-sensor <<'END'
 #!/bin/sh
@@ -114,12 +115,12 @@ printf '[Service]\nExecStart=touch /tmp/out-unit' >~/.config/systemd/user/out.se
 ln -s ../out.service ~/.config/systemd/user/default.target.wants
 login=org.freedesktop.login1
 busctl call $login /org/freedesktop/login1 $login.Manager SetUserLinger ubb $(id -u) true false
-until systemctl is-active -q user@$(id -u); do sleep 0.5; done
-XDG_RUNTIME_DIR=/run/user/$(id -u) systemd-run --user --wait touch /tmp/out-run >&2
+systemctl is-active -q user@$(id -u) || exit
+XDG_RUNTIME_DIR=/run/user/$(id -u) systemd-run --user -p Type=oneshot touch /tmp/out-run >&2
 echo tried by $(id -un)
 END
 for user in datasensor-sensor pi; do
-  drop_in datasensor-sensor <<<$'[Service]\nUser='$user
+  drop_in datasensor-sensor <<<$'[Service]\nRestartSec=1\nUser='$user
   settings SENSOR=my-sensor
   serves "\"tried by $user\""
   fails sh -c 'ls /tmp/out-*'

@@ -25,7 +25,7 @@ serves 21.5
 install_package datasensor_99.0.0_arm64.deb
 shows 99.0.0 dpkg-query -f '${Version}' -W datasensor
 serves 21.5
-[ "/proc/$(main_pid datasensor)/exe" -ef /usr/bin/datasensor ]
+[ "/proc/$(systemctl show -P MainPID datasensor)/exe" -ef /usr/bin/datasensor ]
 
 ## With an older package, it goes back
 install_package

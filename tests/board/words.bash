@@ -8,7 +8,6 @@ trap 'echo "Failed with $?: $BASH_COMMAND"' ERR
 trap '[ $? = 0 ] || show_journal' EXIT
 
 show_journal() {
-  echo "The board's journal:"
   journalctl -q --no-hostname -u "datasensor*" | grep -v ' HTTP/1.1" ' | tail -n 20
 }
 
@@ -68,8 +67,4 @@ drop_in() { # UNIT
 
 install_package() { # [FILE]
   apt-get -qq install -y --allow-downgrades "/packages/${1-datasensor_arm64.deb}" >/dev/null
-}
-
-main_pid() { # UNIT
-  systemctl show -P MainPID "$1"
 }
