@@ -23,8 +23,6 @@ for folder in etc usr var; do
 done
 mount -t tmpfs tmpfs /run
 cp -R "$2"/src/board/package/[a-z]* /
-rm -r /usr/share/doc/datasensor
-ln -s "$2" /usr/share/doc/datasensor
 mkdir -p /usr/share/datasensor
 cp "$2"/src/board/*.conf "$2"/src/board/*.sh /usr/share/datasensor
 cp "$2"/src/readers/*.conf "$2"/src/readers/*.yml /usr/share/datasensor

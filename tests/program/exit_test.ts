@@ -39,14 +39,6 @@ for (const [flags, exitCode, printed] of ENDS) {
   });
 }
 
-Deno.test("the program exits with 1 and the reason if the port is in use", async () => {
-  await using program = await Program.start();
-  const port = `${program.port}`;
-  const other = await output(...programCommand(["--port", port]));
-  assertEquals([other.code, other.stdout], [1, ""]);
-  assertMatch(other.stderr, /port \d+: another program uses the port\n.*\n$/);
-});
-
 for (const statement of ["setTimeout(fail)", "Promise.reject().catch(fail)"]) {
   Deno.test(`the program logs every line, then an uncaught error of ${statement}, and exits with 1`, async () => {
     const failOnSignal = `

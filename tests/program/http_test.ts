@@ -97,21 +97,6 @@ Deno.test("the program reads standard input, and serves one Date", async () => {
   assertMatch(await get("/"), /^<!doctype html>/);
 });
 
-Deno.test("the program without --stdin warns once of lines, and does not end who prints them", async () => {
-  await using program = await Program.start();
-  await program.waitForAnswer(); // an empty pipe neither holds it up nor is reported
-  assertEquals(program.messages, []);
-  for (let line = 1; line <= 3; line++) { // no EPIPE
-    await program.write(`${line}\n`);
-    await program.waitForLines(2);
-  }
-  await program.waitForAnswer();
-  assertEquals((await program.stop()).code, 0);
-  assertEquals(program.messages, [
-    "WARN Lines arrive on standard input, but --stdin is not set",
-  ]);
-});
-
 Deno.test("Deno logs nothing beside the program, whose full standard error could hold it up", async () => {
   await using program = await Program.start();
   const frames = requests(100)

@@ -48,7 +48,6 @@ export class FakeSystem extends TestClock {
   connections = 0;
   isPortTaken = false; // by another program
   serveError: Error | undefined; // why Deno.serve fails, if it does
-  serveHost: string | undefined; // where Deno.serve listens, whatever it is told
   networkInterfaces = () => INTERFACES;
   /** Whether there is a descriptor for a listener that accepts no connections. */
   canHoldPort = true;
@@ -113,7 +112,7 @@ export class FakeSystem extends TestClock {
       if (this.connections === 0) finished.resolve();
     };
     const host = hostname === "localhost" ? "127.0.0.1" : hostname;
-    const addr = { hostname: this.serveHost ?? host, port: port || 5000 };
+    const addr = { hostname: host, port: port || 5000 };
     return { addr, finished: finished.promise, shutdown };
   }
 

@@ -67,18 +67,6 @@ testProperty(
   },
 );
 
-Deno.test("LineWriter writes lines in batches, 100 ms after the first line", async () => {
-  const { clock, write, taken } = createWriter();
-  for (let batch = 1; batch <= 2; batch++) {
-    write("one");
-    await clock.pass(99);
-    write("two");
-    assertEquals(taken.length, batch - 1);
-    await clock.pass(1);
-    assertEquals(taken.slice(batch - 1), ["one\ntwo\n"]);
-  }
-});
-
 Deno.test("LineWriter drops whole lines beyond its capacity, and says how many", async () => {
   const { write, flush, taken } = createWriter();
   write("x".repeat(CAPACITY_CHARACTERS)); // without room for its line feed

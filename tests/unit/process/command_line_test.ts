@@ -1,6 +1,6 @@
 // The command line: which arguments are accepted, and what they mean.
 
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { HELP, parseCommand } from "../../../src/process/command_line.ts";
 import type { Config, InputSource } from "../../../src/config.ts";
 import project from "../../../deno.json" with { type: "json" };
@@ -121,8 +121,4 @@ Deno.test("parseCommand() returns the help text and the version", () => {
   const deno = `Deno ${Deno.version.deno}, ${Deno.build.arch}`;
   const text = `datasensor ${project.version} (${deno})`;
   assertEquals(parse("--version"), { kind: "print", text });
-});
-
-Deno.test("HELP fits in 80 columns", () => {
-  for (const line of HELP.split("\n")) assert(line.length <= 80, line);
 });

@@ -1,29 +1,18 @@
 // The last readings: how long they are current, which sensors are silent, their time when the
 // clock is set, and what is forgotten.
 
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { LastReadings } from "../../../src/sensor/last_readings.ts";
 import { testProperty } from "../../helpers/random.ts";
 import { TestClock } from "../../helpers/test_clock.ts";
 
 const START = new TestClock().wallMs;
 
-function create({ maxAgeSeconds = 1.5 } = {}) {
+function create() {
   const clock = new TestClock();
-  const readings = new LastReadings(maxAgeSeconds, "it may be asleep", clock);
+  const readings = new LastReadings(1.5, "it may be asleep", clock);
   return { readings, clock };
 }
-
-Deno.test("LastReadings.snapshot() returns the same object until the next line arrives", () => {
-  const { readings, clock } = create({ maxAgeSeconds: Infinity });
-  readings.set("21.5");
-  const snapshot = readings.snapshot();
-  clock.skip(1e12); // without a limit
-  clock.wallMs += 5; // the two clocks are not read at the same time
-  assert(readings.snapshot() === snapshot);
-  readings.set("21.5");
-  assert(readings.snapshot() !== snapshot);
-});
 
 Deno.test("LastReadings joins all sensors in the order of their names, as a JSON object", () => {
   const { readings, clock } = create();
