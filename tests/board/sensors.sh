@@ -42,14 +42,12 @@ lacks 'The last reading is * s old: the limit is 5 s (--max-age)'
 systemctl start datasensor-sensor
 serves 21.5
 
-## A sensor opens the devices of the unit's groups
+## A sensor opens the devices of the unit's groups; of another one after a command
 for group in dialout plugdev i2c spi gpio video; do
   install -m 440 -g $group /dev/stdin /run/device-$group <<<$group
 done
 settings "SENSOR=echo \$(cat /run/device-*)"
 serves '"dialout gpio i2c plugdev spi video"'
-
-## A device of another group needs one command
 install -m 440 -g audio /dev/stdin /run/device <<<8.5
 settings FLAGS=--json 'SENSOR=cat /run/device'
 logs 'cat: /run/device: Permission denied'

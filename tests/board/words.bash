@@ -5,11 +5,8 @@
 begin=$(date +@%s.%6N)
 
 trap 'echo "Failed with $?: $BASH_COMMAND"' ERR
-trap '[ $? = 0 ] || show_journal' EXIT
-
-show_journal() {
-  journalctl -q --no-hostname -u "datasensor*" | grep -v ' HTTP/1.1" ' | tail -n 20
-}
+journal='journalctl -q -u "datasensor*" | grep -v " HTTP/1.1\" " | tail -n 20'
+trap '[ $? = 0 ] || eval "$journal"' EXIT
 
 # Repeats a command until what it prints matches a pattern, for up to two minutes
 shows() { # PATTERN COMMAND...
@@ -35,8 +32,8 @@ fails() { # COMMAND...
 }
 
 # Repeats a request until it is answered with a reading
-serves() { # READING [PATH]
-  shows "$(printf '%q' "$1")" curl -fsS -m 5 "http://board:5000${2-/datasensor}"
+serves() { # READING
+  shows "$(printf '%q' "$1")" curl -fsS -m 5 http://board:5000/datasensor
 }
 
 # Repeats a request until it is answered with 503, for a reason
