@@ -13,6 +13,7 @@ import {
 import { Responses } from "./http/responses.ts";
 import { createLogger, type Logger, withPriority } from "./log/logger.ts";
 import { parseCommand, VERSION } from "./process/command_line.ts";
+import { History } from "./sensor/history.ts";
 import {
   followInput,
   warnOfIgnoredInput,
@@ -126,13 +127,15 @@ function createLookup(
     // Most programs print some KB at once, unless they print to a terminal
     : "in a pipe, it may buffer its output";
   const readings = new LastReadings(maxAgeSeconds, hint, system);
-  const watch = new Watch(readings, maxAgeSeconds, logger, system);
+  const history = new History(system);
+  const watch = new Watch(readings, maxAgeSeconds, history, logger, system);
   // Nobody awaits these: they go on as long as the service runs. What they throw is
   // uncaught, and ends the service
   const { stdin: input } = system;
   followInput({ input, parse, readings, logger, stop, clock: system });
   watch.run(stop);
-  return createSensorLookup(readings, keys !== undefined, responses);
+  const hasNames = keys !== undefined;
+  return createSensorLookup(readings, history, hasNames, responses);
 }
 
 /** Returns what to print of an error that has ended the service. */

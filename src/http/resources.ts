@@ -1,4 +1,5 @@
 import { RESOURCE_PATH } from "../config.ts";
+import type { History } from "../sensor/history.ts";
 import type { LastReadings } from "../sensor/last_readings.ts";
 import type { Reading } from "../sensor/reading.ts";
 import type { Handler } from "./handler.ts";
@@ -6,13 +7,15 @@ import { memoizeLast } from "./memoize_last.ts";
 import type { Responses } from "./responses.ts";
 
 const METRICS_PATH = "/metrics"; // where Prometheus looks
+const SENSORS_PATH = "/sensors";
+const HISTORY_PATH = "/history";
 const PAGE_PATH = "/";
 const SENSOR_PREFIX = `${RESOURCE_PATH}/`;
 const BAD_HOST = "The host of the request is invalid";
 const READ_ONLY = "The resource is read-only: use GET, HEAD or OPTIONS";
 const OTHER_PATH = `The only resource is ${RESOURCE_PATH}`;
 const OTHER_PATH_OF_SENSOR =
-  `The resources are ${RESOURCE_PATH}, ${METRICS_PATH} and ${PAGE_PATH}`;
+  `The resources are ${RESOURCE_PATH}, ${METRICS_PATH}, ${SENSORS_PATH}, ${HISTORY_PATH} and ${PAGE_PATH}`;
 const UNKNOWN_SENSOR =
   "No sensor of this name has sent a reading since the start, or it was silent for so long that it is forgotten";
 
@@ -30,11 +33,13 @@ export function createTextLookup(
 }
 
 /**
- * Creates the resources of a service with a sensor: its reading, its metrics and a page. With
- * names, there are several sensors, each of which is a resource, too.
+ * Creates the resources of a service with a sensor: its reading, its metrics, what is known of
+ * it, its last day and a page. With names, there are several sensors, each of which is a
+ * resource, too.
  */
 export function createSensorLookup(
   readings: LastReadings,
+  history: History,
   hasNames: boolean,
   responses: Responses,
 ): Lookup {
@@ -49,6 +54,16 @@ export function createSensorLookup(
     const isKnown = snapshot.current.size + snapshot.silent.size > 0;
     return isKnown ? responses.metrics(snapshot) : unavailable();
   };
+  const sensors = () => {
+    const snapshot = readings.snapshot();
+    const { current, silent, lastOfOnly } = snapshot;
+    const isKnown = current.size + silent.size > 0 || lastOfOnly !== undefined;
+    return isKnown ? responses.sensors(snapshot) : unavailable();
+  };
+  const day = () => {
+    const isKnown = !history.isEmpty || readings.snapshot().all;
+    return isKnown ? responses.history(history.csv()) : unavailable();
+  };
   const findSensor = (name: string) => {
     const { current, silent } = readings.snapshot();
     const measurement = current.get(name);
@@ -58,6 +73,8 @@ export function createSensorLookup(
   return (path) => {
     if (path === RESOURCE_PATH) return read;
     if (path === METRICS_PATH) return metrics;
+    if (path === SENSORS_PATH) return sensors;
+    if (path === HISTORY_PATH) return day;
     if (path === PAGE_PATH) return () => responses.page();
     const isOfSensor = hasNames && path.startsWith(SENSOR_PREFIX);
     return isOfSensor

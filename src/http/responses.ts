@@ -3,6 +3,7 @@ import type { Clock } from "../clock.ts";
 import page from "../readers/page.html" with { type: "text" };
 import type { Reading, Snapshot } from "../sensor/reading.ts";
 import { formatMetrics, METRICS_TYPE } from "./prometheus.ts";
+import { formatSensors } from "./sensors.ts";
 
 const METHODS = "GET, HEAD, OPTIONS";
 
@@ -21,7 +22,7 @@ const PREFLIGHT: Fields = {
   "access-control-allow-methods": METHODS,
   "access-control-allow-headers": "*",
 };
-const PAGE: Fields = {
+const PAGE_FIELDS: Fields = {
   "content-type": "text/html; charset=utf-8",
   // Its own script and style, and requests to the service
   "content-security-policy":
@@ -53,9 +54,22 @@ export class Responses {
     this.#create(formatMetrics(snapshot), 200, { "content-type": METRICS_TYPE })
   );
 
+  /** Returns the response with what is known of each sensor, as a JSON array. */
+  readonly sensors = this.#memoize((snapshot: Snapshot) => {
+    const json = formatSensors(snapshot, this.clock.wallTime());
+    return this.#create(json, 200, { "content-type": "application/json" });
+  });
+
+  /** Returns the response with the last day, a CSV text. */
+  readonly history = this.#memoize((csv: Uint8Array<ArrayBuffer>) =>
+    this.#create(csv, 200, {
+      "content-type": "text/csv; charset=utf-8; header=present",
+    })
+  );
+
   /** Returns the response with the page with graphs. */
   page(): Response {
-    return this.#create(page, 200, PAGE);
+    return this.#create(page, 200, PAGE_FIELDS);
   }
 
   /** Returns the response to OPTIONS, including CORS preflights. */
@@ -74,8 +88,13 @@ export class Responses {
     return this.#create(JSON.stringify(body), status, fields);
   }
 
-  #create(text: string, status: number, fields: Fields): Response {
-    const body = new TextEncoder().encode(text);
+  #create(
+    content: string | Uint8Array<ArrayBuffer>,
+    status: number,
+    fields: Fields,
+  ): Response {
+    const isText = typeof content === "string";
+    const body = isText ? new TextEncoder().encode(content) : content;
     const length = `${body.length}`; // for HEAD, too
     const headers = this.#createHeaders({
       ...fields,

@@ -81,7 +81,9 @@ export const FLAGS: readonly Flag[] = [
     names: ["--stdin"],
     help: [
       "serve the last line of standard input as a JSON string,",
-      "metrics of Prometheus at /metrics, and a page at /",
+      "metrics of Prometheus at /metrics, what is known of each",
+      "sensor at /sensors, its last day at /history, and a page",
+      "with graphs at /",
     ],
     parse: () => ({ stdin: true }),
   },

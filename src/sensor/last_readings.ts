@@ -28,6 +28,7 @@ export class LastReadings {
   #characters = 0;
   #forgetAt = Infinity; // when the next silent sensor is forgotten
   #lastArrival: number | undefined;
+  #hasNames = false;
   #hasInvalidLines = false;
   #end: "ended" | "failed" | undefined; // of the input
 
@@ -52,6 +53,7 @@ export class LastReadings {
    */
   set(json: string, name = ONLY_SENSOR): void {
     const arrival = this.#lastArrival = this.clock.now();
+    this.#hasNames = name !== ONLY_SENSOR;
     this.#expire(arrival);
     const previous = this.#current.get(name);
     const longestMs = (previous ?? this.#silent.get(name))?.longestMs ?? 0;
@@ -159,10 +161,12 @@ export class LastReadings {
       [...this.#silent].reverse()
         .map(([name, { arrival }]) => [name, this.#toTime(arrival)]),
     );
+    const last = this.#hasNames ? undefined : this.#lastArrival;
     return {
       all: join(current),
       current,
       silent,
+      lastOfOnly: last && this.#toTime(last),
       evicted: this.#evicted,
     };
   }

@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { excerpt } from "../log/excerpt.ts";
 import { limitWarnings, type Logger, type Warn } from "../log/logger.ts";
+import type { History } from "./history.ts";
 import type { LastReadings } from "./last_readings.ts";
 import { ONLY_SENSOR, type Snapshot } from "./reading.ts";
 
@@ -14,7 +15,10 @@ const RARE_ADVICE =
   ". Unless they only pass by, set --max-age to two or three times their interval";
 const MAX_NAMES = 100; // that are kept to notice rare sensors
 
-/** Logs what changes between two looks at the sensors, whether or not a client asks. */
+/**
+ * Looks at the sensors, whether or not a client asks: remembers their numbers, and logs what
+ * changes.
+ */
 export class Watch {
   readonly #warn: Warn;
   readonly #start: number; // by the monotonic clock
@@ -29,6 +33,7 @@ export class Watch {
   constructor(
     private readonly readings: LastReadings,
     private readonly maxAgeSeconds: number,
+    private readonly history: History,
     private readonly logger: Logger,
     private readonly clock: Clock,
   ) {
@@ -44,6 +49,7 @@ export class Watch {
     while (!stop.aborted) {
       await this.clock.delay(WATCH_MS);
       const now = this.readings.snapshot();
+      this.history.look(now);
       this.#compareNames(now);
       this.#logNames(this.#fellSilent, silence, HANGING);
       this.#logNames(this.#cameBack, BACK);
