@@ -33,9 +33,8 @@ export function createTextLookup(
 }
 
 /**
- * Creates the resources of a service with a sensor: its reading, its metrics, what is known of
- * it, its last day and a page. With names, there are several sensors, each of which is a
- * resource, too.
+ * Creates the resources of a service with a sensor. With names, there are several sensors, each
+ * of which is a resource, too.
  */
 export function createSensorLookup(
   readings: LastReadings,
@@ -56,8 +55,8 @@ export function createSensorLookup(
   };
   const sensors = () => {
     const snapshot = readings.snapshot();
-    const { current, silent, lastOfOnly } = snapshot;
-    const isKnown = current.size + silent.size > 0 || lastOfOnly !== undefined;
+    const { current, silent, onlySilent } = snapshot;
+    const isKnown = current.size + silent.size > 0 || onlySilent !== undefined;
     return isKnown ? responses.sensors(snapshot) : unavailable();
   };
   const day = () => {

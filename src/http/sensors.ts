@@ -12,7 +12,7 @@ const MAX_CHARACTERS = 512 * 1024;
  * @param now The time of the system clock for which the snapshot was taken.
  */
 export function formatSensors(snapshot: Snapshot, now: number): string {
-  const { current, silent, lastOfOnly } = snapshot;
+  const { current, silent, onlySilent } = snapshot;
   const sensors: [name: string, json: string][] = [];
   let room = MAX_CHARACTERS;
   const add = (name: string, time: number, reading?: string) => {
@@ -26,8 +26,7 @@ export function formatSensors(snapshot: Snapshot, now: number): string {
   };
   for (const [name, { time, json }] of current) add(name, time, json);
   for (const [name, time] of silent) add(name, time);
-  const isSilent = lastOfOnly !== undefined && !current.has(ONLY_SENSOR);
-  if (isSilent) add(ONLY_SENSOR, lastOfOnly);
+  if (onlySilent !== undefined) add(ONLY_SENSOR, onlySilent);
   sensors.sort(([a], [b]) => a < b ? -1 : 1);
   return `[${sensors.map(([, json]) => json).join(",")}]`;
 }

@@ -82,8 +82,7 @@ export const FLAGS: readonly Flag[] = [
     help: [
       "serve the last line of standard input as a JSON string,",
       "metrics of Prometheus at /metrics, what is known of each",
-      "sensor at /sensors, its last day at /history, and a page",
-      "with graphs at /",
+      "sensor at /sensors, the last day at /history, a page at /",
     ],
     parse: () => ({ stdin: true }),
   },

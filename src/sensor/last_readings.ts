@@ -161,12 +161,13 @@ export class LastReadings {
       [...this.#silent].reverse()
         .map(([name, { arrival }]) => [name, this.#toTime(arrival)]),
     );
-    const last = this.#hasNames ? undefined : this.#lastArrival;
+    const isSilent = current.size === 0 && !this.#hasNames;
+    const last = isSilent ? this.#lastArrival : undefined;
     return {
       all: join(current),
       current,
       silent,
-      lastOfOnly: last && this.#toTime(last),
+      onlySilent: last && this.#toTime(last),
       evicted: this.#evicted,
     };
   }

@@ -6,13 +6,12 @@ const MAX_DEPTH = 10; // of objects and arrays in each other
  */
 const DECIMAL = /^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?\s*$/i;
 
-/** A number of a reading, after its key, which may be long, and not Unicode. */
-export type KeyedNumber = [key: string | undefined, number: number];
+type KeyedNumber = [key: string | undefined, number: number];
 
 /**
  * Yields the numbers in a reading, booleans as 0 and 1, with their keys. The key of a number in
- * an object or an array is its path, such as `kitchen.t` or `0`. If several have the same key,
- * the last counts, as in `JSON.parse()`. The page follows the same rules.
+ * an object or an array is its path, such as `kitchen.t` or `0`, which may be long, and not
+ * Unicode. Of the same key, the last counts, as in `JSON.parse()`. The page has the same rules.
  */
 export function* listNumbers(json: string): Generator<KeyedNumber> {
   const value = JSON.parse(json);

@@ -20,8 +20,8 @@ export interface Snapshot {
   readonly current: ReadonlyMap<string, Measurement>;
   /** When each silent sensor sent its last reading, by its name, the latest first. */
   readonly silent: ReadonlyMap<string, number>;
-  /** When an only sensor, which has no name, sent its last reading, also if it is silent. */
-  readonly lastOfOnly?: number;
+  /** When an only sensor, which has no name, sent its last reading, if it is silent. */
+  readonly onlySilent?: number;
   /** How many sensors have been forgotten for lack of room, and the last of them. */
   readonly evicted: { readonly count: number; readonly name: string };
 }

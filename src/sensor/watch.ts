@@ -15,10 +15,7 @@ const RARE_ADVICE =
   ". Unless they only pass by, set --max-age to two or three times their interval";
 const MAX_NAMES = 100; // that are kept to notice rare sensors
 
-/**
- * Looks at the sensors, whether or not a client asks: remembers their numbers, and logs what
- * changes.
- */
+/** Remembers the numbers of sensors, and logs what changes, whether or not a client asks. */
 export class Watch {
   readonly #warn: Warn;
   readonly #start: number; // by the monotonic clock
