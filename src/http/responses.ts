@@ -1,7 +1,7 @@
 import { STATUS_TEXT } from "@std/http/status";
 import type { Clock } from "../clock.ts";
-import page from "../readers/page.html" with { type: "text" };
 import type { Reading, Snapshot } from "../sensor/reading.ts";
+import { PAGE } from "./page.ts";
 import { formatMetrics, METRICS_TYPE } from "./prometheus.ts";
 import { formatSensors } from "./sensors.ts";
 
@@ -26,7 +26,7 @@ const PAGE_FIELDS: Fields = {
   "content-type": "text/html; charset=utf-8",
   // Its own script and style, and requests to the service
   "content-security-policy":
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'",
 };
 
 /** Creates responses. */
@@ -69,7 +69,7 @@ export class Responses {
 
   /** Returns the response with the page with graphs. */
   page(): Response {
-    return this.#create(page, 200, PAGE_FIELDS);
+    return this.#create(PAGE, 200, PAGE_FIELDS);
   }
 
   /** Returns the response to OPTIONS, including CORS preflights. */

@@ -1,0 +1,117 @@
+// Values, as the page shows them. Nothing here needs a browser.
+
+const MAX_DEPTH = 10; // of objects and arrays in each other
+const MAX_KEY_CHARACTERS = 400; // the history has no longer ones
+const MAX_DIGITS = 9;
+// A digit matches in one way only: see src/sensor/numbers.ts
+const DECIMAL = /^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?\s*$/i;
+
+/**
+ * Lists the values of a sensor in the order of its reading, and then those that only its days,
+ * by label, have: the label, name and unit of each and, if it is there, its value, and its
+ * number, if src/sensor/numbers.ts has it, too. A text that the sensor's name has is left out.
+ */
+export function listValues({ name: sensor, reading = null }, days) {
+  const values = new Map(); // of those with the same label, the last counts
+  const isDecimal = typeof reading === "string" && DECIMAL.test(reading);
+  for (const { key, name, value } of walk(isDecimal ? +reading : reading)) {
+    if (isRepeated(value, sensor ?? "")) continue;
+    const label = toLabel(sensor, key);
+    const number = typeof value === "string" ? NaN : Number(value);
+    values.set(label, { label, ...splitUnit(name), value, number });
+  }
+  const start = sensor === undefined ? "" : toLabel(sensor, "");
+  for (const label of days.keys()) {
+    if (!label.startsWith(start) || values.has(label)) continue;
+    values.set(label, { label, ...splitUnit(label.slice(start.length || 1)) });
+  }
+  return [...values.values()];
+}
+
+/** Yields the values in a value, with their keys and names. Null is no value. */
+function* walk(value, key, name = "", depth = 0) {
+  if (value === null) return;
+  if (typeof value !== "object") return yield { key, name, value };
+  const isTooLong = key !== undefined && key.length > MAX_KEY_CHARACTERS;
+  if (depth === MAX_DEPTH || isTooLong) return yield { key, name, value: "…" };
+  for (const [member, inner] of Object.entries(value)) {
+    const part = toWellFormed(member);
+    const path = key === undefined ? part : `${key}.${part}`;
+    yield* walk(inner, path, name ? `${name} › ${part}` : part, depth + 1);
+  }
+}
+
+/** Whether a value is a text that the name of its sensor has, whose parts are escaped. */
+function isRepeated(value, sensor) {
+  if (typeof value !== "string" || DECIMAL.test(value)) return false;
+  const part = value.replace(/[%/]/g, encodeURIComponent);
+  return value === sensor || sensor.split("/").includes(part);
+}
+
+/** Replaces what is not Unicode, as the method does that browsers of 2021 lack. */
+const toWellFormed = (text) => text.replace(/\p{Surrogate}/gu, "\ufffd");
+
+/** Returns the name of a number's columns in the history, after `min`. */
+function toLabel(sensor, key) {
+  if (key === undefined) return "";
+  if (sensor === undefined) return ` ${key}`;
+  return ` ${toWellFormed(sensor).split(": ").join("%3A ")}: ${key}`;
+}
+
+// Keys that end with a unit. A wrong one is worse than none: a letter needs its word
+const UNITS = [
+  /^.+?_(hPa|kPa|Pa|mV|kWh|kW|Wh|lux|ppm|percent|mm_h|mm|cm|m_s|km_h|m|deg)$/,
+  /(?:\b|_)(?:temp|dew|(?:wind)?chill|heat|feels|setpoint)[a-z]*(?:_[a-z]+)?(?:_?\d+)?_([CF])$/,
+  /(?:\b|_)t(?:_?\d+)?_([CF])$/,
+  /(?:\b|_)(?:volt[a-z]*|battery|supply)(?:_?\d+)?_(V)$/,
+  /(?:\b|_)current(?:_?\d+)?_(A)$/,
+  /(?:\b|_)power(?:_?\d+)?_(W)$/,
+];
+const SYMBOLS = { C: "°C", F: "°F", percent: "%", deg: "°" };
+
+/** Returns the name of a value without its unit, and the unit. */
+function splitUnit(name) {
+  const key = UNITS.map((unit) => name.match(unit)?.[1]).find(Boolean) ?? "";
+  const isRelative = /^(?!.*absolute).*(?:humidity|moisture)$/s.test(name);
+  const rest = key ? name.slice(0, -key.length - 1) : name;
+  const unit = isRelative ? "%" : SYMBOLS[key] ?? key.replace("_", "/");
+  return { name: rest.replace(/_/g, " "), unit };
+}
+
+/**
+ * Formats a number: its shortest text with at most nine significant digits, but a whole
+ * integer part, and some decimals at least.
+ */
+export function formatNumber(number, decimals = 0) {
+  const rounded = Number(number.toPrecision(MAX_DIGITS));
+  if (Math.abs(number) >= 1e15) return rounded.toExponential();
+  if (Math.abs(number) >= 1e9) return `${Math.round(number)}`;
+  const parts = `${rounded}`.match(/^-?0?(\d*)\.?(\d*)$/);
+  if (!parts) return `${rounded}`; // with an exponent
+  const [, digits, fraction] = parts;
+  const count = Math.min(decimals, MAX_DIGITS - digits.length);
+  return count > fraction.length ? rounded.toFixed(count) : `${rounded}`;
+}
+
+/** Counts the decimals of a number, as it is shown. */
+export function countDecimals(number) {
+  return formatNumber(number).match(/\.(\d+)$/)?.[1]?.length ?? 0;
+}
+
+/** Formats a value. A number in quotes keeps them: it is not drawn. */
+export function formatValue(value, decimals = 0) {
+  if (Number.isFinite(value)) return formatNumber(value, decimals);
+  const isQuoted = typeof value === "string" && DECIMAL.test(value);
+  return shorten(isQuoted ? JSON.stringify(value) : `${value}`);
+}
+
+/** Formats a duration. */
+export function formatDuration(seconds) {
+  if (seconds < 119.5) return `${Math.round(seconds)} s`;
+  if (seconds < 2 * 3600) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 2 * 86_400) return `${Math.round(seconds / 3600)} h`;
+  return `${Math.round(seconds / 86_400)} days`;
+}
+
+/** Shortens a text that would fill the page. */
+export const shorten = (text) => text.replace(/^(.{200}).+/s, "$1…");
