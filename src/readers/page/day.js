@@ -20,17 +20,15 @@ export function parseHistory(csv) {
   const ends = rows.map(([time]) => Date.parse(time));
   for (let column = 1; column < header.length; column += 3) {
     const spans = [];
-    let pen = "M";
     let decimals = 0;
-    for (const [index, row] of rows.entries()) {
+    rows.forEach((row, index) => {
       const [low, mean, high] = row.slice(column, column + 3).map(Number);
-      const end = ends[index];
-      if (row[column]) {
-        spans.push({ start: end - SLOT_MS, end, low, mean, high, pen });
-        decimals = Math.max(decimals, countDecimals(low), countDecimals(high));
-      }
-      pen = row[column] ? "L" : "M";
-    }
+      if (!row[column]) return;
+      const [start, end] = [ends[index] - SLOT_MS, ends[index]];
+      const pen = rows[index - 1]?.[column] ? "L" : "M";
+      spans.push({ start, end, low, mean, high, pen });
+      decimals = Math.max(decimals, countDecimals(low), countDecimals(high));
+    });
     days.set(header[column].slice("min".length), { spans, decimals });
   }
   return { days, end: ends[ends.length - 1] ?? -Infinity };
@@ -69,17 +67,25 @@ export function isPlain({ value, unit }, spans) {
 }
 
 /**
- * Creates the graph of a number as HTML, in which nothing is a text of the board, and describes
- * its range. Returns nothing if there is none.
+ * Returns the graph of a day and of points as HTML, in which nothing is a text of the board, and
+ * its range as text, if there is any. The graph before stays until it moves by a pixel.
  */
-export function createGraph(slots, points, { now, slotsEnd, decimals }) {
-  const spans = [...slots, ...points.filter(({ end }) => end > slotsEnd)]
+export function updateGraph(day, points, now, slotsEnd, decimals) {
+  const spans = [...day.spans, ...points.filter(({ end }) => end > slotsEnd)]
     .filter(({ start }) => start > now - DAY_MS);
   if (spans.length === 0) return {};
-  // The frame moves by a pixel: until then, the graph is the same
   const hours = Math.ceil((now - spans[0].start) / HOUR_MS) || 1;
   const pixel = hours * HOUR_MS / PIXELS;
   const end = Math.ceil(now / pixel) * pixel;
+  const { graph } = day;
+  const { low, high } = spans[spans.length - 1];
+  const isSame = graph?.end === end && graph.decimals === decimals &&
+    low >= graph.lowest.low && high <= graph.highest.high;
+  if (!isSame) day.graph = createGraph(spans, end, slotsEnd, decimals);
+  return day.graph;
+}
+
+function createGraph(spans, end, slotsEnd, decimals) {
   const start = Math.max(end - DAY_MS, Math.min(end - SLOT_MS, spans[0].start));
   const lowest = spans.reduce((a, b) => b.low < a.low ? b : a);
   const highest = spans.reduce((a, b) => b.high > a.high ? b : a);
@@ -102,8 +108,10 @@ export function createGraph(slots, points, { now, slotsEnd, decimals }) {
     ${drawPaths(spans, slotsEnd, toX, toY)}</svg>
     <ol aria-hidden="true">${labels}</ol>`;
   const at = ({ end }) => `at ${CLOCK.format(end)}`;
-  const range = `low ${low} ${at(lowest)}, high ${high} ${at(highest)}`;
-  return { html, range: isFlat ? "no change" : range };
+  const range = isFlat
+    ? "no change"
+    : `low ${low} ${at(lowest)}, high ${high} ${at(highest)}`;
+  return { end, decimals, lowest, highest, html, range };
 }
 
 /** Draws a band from low to high, and a line. A point continues it if no slot is missing. */

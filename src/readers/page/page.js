@@ -1,4 +1,4 @@
-import { addPoint, createGraph, isPlain, parseHistory } from "./day.js";
+import { addPoint, isPlain, parseHistory, updateGraph } from "./day.js";
 import { formatDuration, formatValue, listValues, shorten } from "./values.js";
 
 const PERIOD_MS = 5000;
@@ -25,8 +25,7 @@ let timer = 0;
 
 /** Asks the board, and uses its answer. Returns why there is none, or an empty text. */
 async function ask(path, use, timeoutMs) {
-  // Without the password that the URL of the page may have
-  const url = location.origin + location.pathname + path;
+  const url = location.origin + location.pathname + path; // without a password
   const controller = new AbortController();
   setTimeout(() => controller.abort(), timeoutMs);
   const response = await fetch(url, { signal: controller.signal })
@@ -114,7 +113,7 @@ function drawSensor({ name = "", age, reading, values }) {
 }
 
 /** Draws a value. */
-function drawValue({ name, unit, value, points, ...its }, { spans, ...day }) {
+function drawValue({ name, unit, value, points, ...its }, day) {
   const decimals = Math.max(its.decimals, day.decimals);
   const isMissing = value === undefined;
   const text = failure || isMissing ? "–" : formatValue(value, decimals);
@@ -125,12 +124,11 @@ function drawValue({ name, unit, value, points, ...its }, { spans, ...day }) {
     create("small", unit),
   ];
   const caption = create("figcaption", label, " ", number, " ", symbol);
-  const frame = { now, slotsEnd: history.end, decimals };
-  const { html, range } = createGraph(spans, points, frame);
+  const { html, range } = updateGraph(day, points, now, history.end, decimals);
   if (!html) return create("figure", caption);
   const graph = create("div");
   graph.html = html;
-  const note = create("p", spans.length > 0 ? range : "no history");
+  const note = create("p", day.spans.length > 0 ? range : "no history");
   return create("figure", caption, graph, note);
 }
 

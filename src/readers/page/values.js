@@ -78,10 +78,7 @@ function splitUnit(name) {
   return { name: rest.replace(/_/g, " "), unit };
 }
 
-/**
- * Formats a number: its shortest text with at most nine significant digits, but a whole
- * integer part, and some decimals at least.
- */
+/** Formats a number: nine significant digits, a whole integer part, some decimals at least. */
 export function formatNumber(number, decimals = 0) {
   const rounded = Number(number.toPrecision(MAX_DIGITS));
   if (Math.abs(number) >= 1e15) return rounded.toExponential();
