@@ -101,12 +101,14 @@ function createGraph(spans, end, slotsEnd, decimals) {
   const times = listTimes(start, end);
   const grid = times.map((time) => `M${toX(time)},0V100`).join("");
   const labels = times.map((time) =>
-    `<li style="left:${toX(time) / PIXELS * 100}%">${CLOCK.format(time)}</li>`
+    `<time style="left:${toX(time) / PIXELS * 100}%">${
+      CLOCK.format(time)
+    }</time>`
   ).join("");
   const html = `<svg viewBox="0 0 ${PIXELS} 100" preserveAspectRatio="none"
     fill="none" aria-hidden="true"><path stroke="#8886" d="${grid}"/>
     ${drawPaths(spans, slotsEnd, toX, toY)}</svg>
-    <ol aria-hidden="true">${labels}</ol>`;
+    <p aria-hidden="true">${labels}</p>`;
   const at = ({ end }) => `at ${CLOCK.format(end)}`;
   const range = isFlat
     ? "no change"
@@ -138,8 +140,8 @@ function listTimes(start, end) {
   const times = [];
   // The calendar knows when clocks are changed
   date.setHours(0, Math.floor(minutes / step) * step, 0, 0);
-  for (; date < end - span / 12; date.setMinutes(date.getMinutes() + step)) {
-    if (date > start + span / 12) times.push(+date);
+  for (; date < end - span / 9; date.setMinutes(date.getMinutes() + step)) {
+    if (date > start + span / 9) times.push(+date);
   }
   return times;
 }

@@ -2,7 +2,6 @@
 
 const MAX_DEPTH = 10; // of objects and arrays in each other
 const MAX_KEY_CHARACTERS = 400; // the history has no longer ones
-const MAX_DIGITS = 9;
 // A digit matches in one way only: see src/sensor/numbers.ts
 const DECIMAL = /^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?\s*$/i;
 
@@ -80,13 +79,13 @@ function splitUnit(name) {
 
 /** Formats a number: nine significant digits, a whole integer part, some decimals at least. */
 export function formatNumber(number, decimals = 0) {
-  const rounded = Number(number.toPrecision(MAX_DIGITS));
+  const rounded = Number(number.toPrecision(9));
   if (Math.abs(number) >= 1e15) return rounded.toExponential();
   if (Math.abs(number) >= 1e9) return `${Math.round(number)}`;
   const parts = `${rounded}`.match(/^-?0?(\d*)\.?(\d*)$/);
   if (!parts) return `${rounded}`; // with an exponent
   const [, digits, fraction] = parts;
-  const count = Math.min(decimals, MAX_DIGITS - digits.length);
+  const count = Math.min(decimals, 9 - digits.length);
   return count > fraction.length ? rounded.toFixed(count) : `${rounded}`;
 }
 
