@@ -131,7 +131,7 @@ export class History {
   #format(): string {
     const days = [...this.#days].filter(([, { filled }]) => filled > 0);
     const starts = days.map(([, { cells }]) => cells.findIndex(Boolean));
-    let room = MAX_CHARACTERS;
+    let room = MAX_CHARACTERS - 22 * (1 + MAX_SLOTS); // a time, and the end of its line
     // Without room for all, those with the fewest slots are left out
     const fitting = new Set(
       days.toSorted(([, a], [, b]) => b.filled - a.filled)
@@ -152,8 +152,8 @@ export class History {
 
 /** Counts the characters of the columns of a number. */
 function countCharacters([label, { cells, filled }]: [string, Day]): number {
-  const empty = 2 * (MAX_SLOTS - filled); // commas
-  return nameColumns(label).join().length + cells.join().length + empty;
+  const commas = 2 + 2 * (MAX_SLOTS - filled); // before each, and within empty ones
+  return nameColumns(label).join().length + cells.join().length + commas;
 }
 
 /** Returns the names of the columns of a number. None can be a formula of a spreadsheet. */

@@ -6,6 +6,9 @@
  */
 export function chromium(url: string, profile: string, seconds = 1): string[] {
   return [
+    "env",
+    "TZ=UTC",
+    "LANGUAGE=en_US",
     "chromium",
     "--headless",
     "--no-sandbox",
@@ -24,31 +27,35 @@ export interface Shown {
   title: string;
   heading: string;
   problem: string;
-  /** The name and the age of each sensor, with "!" if it is silent, and its values. */
+  note: string;
+  /** The name and the age of each sensor and its values, with "!" if they are red. */
   sensors: string[][];
-  /** The heights to which the first graph goes, in lines, which gaps separate. */
-  lines: number[][];
+  /** Of the first graph, the path of its line, of its band, its times, and its range. */
+  graph: string[];
 }
 
 /** Reads what the document of the board's page shows. */
 export function readPage(document: string): Shown {
   const [shown] = document.split("<script") as [string];
-  const [head = "", ...sections] = shown.split("<section>");
-  const text = (pattern: RegExp) => toText(head.match(pattern)?.[1] ?? "");
-  const path = shown.match(/<path d="M([^"]*)"/)?.[1];
-  const heights = (line: string) =>
-    Array.from(line.matchAll(/,([^h]*)h/g), ([, y]) => 100 - Number(y))
-      .filter((height, index, all) => height !== all[index - 1]);
+  const text = (pattern: RegExp) => toText(shown.match(pattern)?.[1] ?? "");
+  const [, ...sections] = shown.split("<section");
+  const [, band = "", line = ""] = shown.match(/(?<= d=")[^"]*/g) ?? [];
+  const times = text(/<p aria-hidden="true">(.*?)<\/p>/);
+  const range = text(/<\/div><p>(.*?)<\/p>/);
   return {
     title: text(/<title>(.*?)<\/title>/s),
     heading: text(/<h1>(.*?)<\/h1>/),
     problem: text(/<p class="problem">(.*?)<\/p>/s),
+    note: text(/<\/main>\s*<p>(.*?)<\/p>/),
     sensors: sections.map((section) => {
-      const parts = section.matchAll(/<(?:h2|figcaption).*?>(.*?)<\/[hf]/gs);
-      const [first, ...values] = Array.from(parts, ([, part]) => toText(part!));
-      return [first + (section.includes("<h2 class") ? "!" : ""), ...values];
+      const parts = section.matchAll(/<(?:h2|figcaption)(.*?)<\/[hf]/gs);
+      return Array.from(parts, ([, part]) => {
+        const isRed = part!.includes('class="problem"');
+        return toText(`<${part}`) + (isRed ? "!" : "");
+      });
     }),
-    lines: path?.split("M").map(heights) ?? [],
+    // Without what has no area
+    graph: [line, band.replace(/M(\d+),(\d+)H\1V\2H\1Z/g, ""), times, range],
   };
 }
 

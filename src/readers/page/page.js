@@ -76,16 +76,17 @@ function keep(answer) {
   const [{ time, age }] = answer;
   const before = now;
   now = Date.parse(time) + 1000 * age;
-  // The clock was set, or the page was hidden
-  if (now < before || now > before + PAUSE_MS) historyDue = now;
+  if (now < before || now > before + PAUSE_MS) historyDue = now; // the clock was set
   const old = new Map(sensors.map(({ name, values }) => [name, values]));
   count = 0;
   sensors = answer.slice(0, MAX_VALUES).map((sensor) => {
     const values = new Map();
-    for (const value of listValues(sensor, history.days)) {
+    const seen = old.get(sensor.name) ?? new Map();
+    const drawn = [...seen].filter(([, { points }]) => points.length > 0);
+    const known = new Map([...history.days, ...drawn]);
+    for (const value of listValues(sensor, known)) {
       if (++count > MAX_VALUES) break;
-      const seen = old.get(sensor.name)?.get(value.label);
-      const points = addPoint(seen, value.number, now);
+      const points = addPoint(seen.get(value.label), value.number, now);
       values.set(value.label, { ...value, ...points });
     }
     return { ...sensor, values };

@@ -2,15 +2,14 @@
 
 const MAX_DEPTH = 10; // of objects and arrays in each other
 const MAX_KEY_CHARACTERS = 400; // the history has no longer ones
-// A digit matches in one way only: see src/sensor/numbers.ts
-const DECIMAL = /^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?\s*$/i;
+const DECIMAL = /^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?\s*$/i; // as src/sensor/numbers.ts
 
 /**
- * Lists the values of a sensor in the order of its reading, and then those that only its days,
- * by label, have: the label, name and unit of each and, if it is there, its value, and its
+ * Lists the values of a sensor in the order of its reading, and then those that are only known,
+ * by label: the label, name and unit of each and, if it is there, its value, and its
  * number, if src/sensor/numbers.ts has it, too. A text that the sensor's name has is left out.
  */
-export function listValues({ name: sensor, reading = null }, days) {
+export function listValues({ name: sensor, reading = null }, known) {
   const values = new Map(); // of those with the same label, the last counts
   const isDecimal = typeof reading === "string" && DECIMAL.test(reading);
   for (const { key, name, value } of walk(isDecimal ? +reading : reading)) {
@@ -20,7 +19,7 @@ export function listValues({ name: sensor, reading = null }, days) {
     values.set(label, { label, ...splitUnit(name), value, number });
   }
   const start = sensor === undefined ? "" : toLabel(sensor, "");
-  for (const label of days.keys()) {
+  for (const label of known.keys()) {
     if (!label.startsWith(start) || values.has(label)) continue;
     values.set(label, { label, ...splitUnit(label.slice(start.length || 1)) });
   }

@@ -1,0 +1,252 @@
+// The history: what is remembered of a day, whose clocks a test moves.
+
+import { assertEquals } from "@std/assert";
+import { History } from "../../../src/sensor/history.ts";
+import { LastReadings } from "../../../src/sensor/last_readings.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const LOOK_MS = 10_000; // the program looks once a second
+
+/** A service that is looked at in time, and its clocks. */
+class Simulation {
+  monotonicMs = 0;
+  wallMs = Date.UTC(2026, 10, 26, 12);
+  readonly clock = {
+    now: () => this.monotonicMs,
+    wallTime: () => this.wallMs,
+    delay: () => Promise.resolve(),
+  };
+  readonly readings: LastReadings;
+  readonly history = new History(this.clock);
+
+  constructor(maxAgeSeconds = 300) {
+    this.readings = new LastReadings(maxAgeSeconds, "", this.clock);
+  }
+
+  /** Lets time pass, without a look. */
+  pass(milliseconds: number): void {
+    this.monotonicMs += milliseconds;
+    this.wallMs += milliseconds;
+  }
+
+  /** Prints a reading, again after each period, while time passes. */
+  run(duration: number, json = "", name?: string, period = MINUTE): this {
+    for (let passed = 0; passed < duration; passed += LOOK_MS) {
+      if (json && passed % period === 0) this.readings.set(json, name);
+      this.history.look(this.readings.snapshot());
+      this.pass(LOOK_MS);
+    }
+    return this;
+  }
+
+  /** Looks once more, which closes a slot at its end, and returns the lines of the CSV text. */
+  get lines(): string[] {
+    this.history.look(this.readings.snapshot());
+    const text = new TextDecoder().decode(this.history.csv());
+    assertEquals(text.slice(-2), "\r\n");
+    return text.slice(0, -2).split("\r\n");
+  }
+
+  /** Returns the cells of each row, without the time. */
+  get cells(): string[] {
+    return this.lines.slice(1).map((line) => line.replace(/^[^,]*,?/, ""));
+  }
+}
+
+Deno.test("History has the lowest, mean and highest of each five minutes, after these", () => {
+  const simulation = new Simulation();
+  assertEquals([simulation.lines, simulation.history.isEmpty], [
+    ["time"],
+    true,
+  ]);
+  simulation.run(4 * MINUTE, '{"t":20,"on":true}');
+  assertEquals(simulation.history.isEmpty, false);
+  simulation.run(MINUTE, '{"t":25.5,"on":false}').run(5 * MINUTE, '{"t":-1}');
+  assertEquals(simulation.lines, [
+    "time,min t,mean t,max t,min on,mean on,max on",
+    "2026-11-26T12:05:00Z,20,21.1,25.5,0,0.8,1",
+    "2026-11-26T12:10:00Z,-1,-1,-1,,,",
+  ]);
+});
+
+const HOSTILE = 'a,"b\r\n=1';
+
+/** Sensors and their readings, and how the names of their columns end. */
+const LABELS: [name: string | undefined, json: string, ...ends: string[]][] = [
+  [undefined, "21.5", ""],
+  [undefined, '" 21.5\\r"', ""],
+  [undefined, '{"":1,"a":{"b":[2]}}', " ", " a.b.0"],
+  [undefined, '{"t":"21.5","no":null,"a.b":1,"a":{"b":2}}', " a.b"],
+  ["a", '{"b: c":1}', " a: b: c"],
+  ["a: b", '{"c":1}', " a%3A b: c"],
+  ["\ud800", '{"\\udfff":1}', " \ufffd: \ufffd"],
+  [
+    "x",
+    `{"${"k".repeat(397)}":1,"${"l".repeat(398)}":1}`,
+    ` x: ${"k".repeat(397)}`,
+  ],
+];
+
+for (const [name, json, ...ends] of LABELS) {
+  Deno.test(`History labels the numbers of ${name ?? "an only sensor"}: ${json.slice(0, 50)}`, () => {
+    const [header] = new Simulation().run(5 * MINUTE, json, name).lines;
+    const names = ends.flatMap((
+      end,
+    ) => [`min${end}`, `mean${end}`, `max${end}`]);
+    assertEquals(header, ["time", ...names].join(","));
+  });
+}
+
+Deno.test("History quotes the name of a column that needs quotes", () => {
+  const reading = JSON.stringify({ [HOSTILE]: 1 });
+  const text = new Simulation().run(5 * MINUTE, reading, HOSTILE).lines.join(
+    "\r\n",
+  );
+  const end = 'a,""b\r\n=1: a,""b\r\n=1"';
+  assertEquals(
+    text.split("\r\n2026")[0],
+    `time,"min ${end},"mean ${end},"max ${end}`,
+  );
+});
+
+/** Numbers at two looks, and their cells. */
+const CELLS: [a: string, b: string, cells: string][] = [
+  ["1e300", "1e300", "1e+300,1e+300,1e+300"],
+  ["31234567", "31234568", "31234567,31234567.5,31234568"],
+  [
+    "1234567890123.5",
+    "1234567890124",
+    "1234567890123.5,1234567890124,1234567890124",
+  ],
+  ["0.1", "0.2", "0.1,0.15,0.2"],
+  ["1", "1.000000001", "1,1,1.000000001"],
+  ["1.7e308", "-1.7e308", "-1.7e+308,0,1.7e+308"],
+  ["9007199254740993", "-0", "0,4503599627370496,9007199254740992"],
+];
+
+for (const [a, b, cells] of CELLS) {
+  Deno.test(`History has the cells ${cells} for ${a} and ${b}`, () => {
+    const simulation = new Simulation();
+    for (const json of [a, b]) {
+      simulation.readings.set(json);
+      simulation.history.look(simulation.readings.snapshot());
+    }
+    simulation.pass(5 * MINUTE);
+    simulation.history.look(simulation.readings.snapshot());
+    assertEquals(simulation.cells, [cells]);
+  });
+}
+
+Deno.test("History shows each 503 of ten minutes, none of less than five, and none with --max-age none", () => {
+  const rows = (silence: number, maxAge: number) =>
+    new Simulation(maxAge).run(14 * MINUTE, "7").run(silence)
+      .run(20 * MINUTE, "7").cells
+      .map((cells) => cells === ",," ? "-" : "x").join("");
+  assertEquals(rows(10 * MINUTE, 59), "xxx-xxxx"); // 503 from 14 to 24
+  assertEquals(rows(16 * MINUTE, 59), "xxx---xxxx"); // to 30
+  assertEquals(rows(5 * MINUTE, 59), "xxxxxxx");
+  assertEquals(rows(61 * MINUTE, Infinity), "x".repeat(19));
+});
+
+Deno.test("History has the slots in which an hourly sensor is current", () => {
+  const rows = (maxAge: number) =>
+    new Simulation(maxAge).run(2 * HOUR, "7", undefined, HOUR).cells
+      .map((cells) => cells === ",," ? "-" : "x").join("");
+  assertEquals(rows(300), "xx----------xx----------");
+  assertEquals(rows(3700), "x".repeat(24));
+});
+
+Deno.test("History has the last day, and forgets a number that is absent for one", () => {
+  const simulation = new Simulation().run(HOUR, '{"old":1,"t":2}')
+    .run(24 * HOUR - 10 * MINUTE, '{"t":2,"new":3}');
+  const { lines } = simulation;
+  const columns = (lines: string[]) => lines[0]!.match(/min \w+/g)!.join();
+  assertEquals([columns(lines), lines.length], ["min old,min t,min new", 289]);
+  assertEquals(lines[1], "2026-11-26T12:55:00Z,1,1,1,2,2,2,,,");
+  assertEquals(lines[288], "2026-11-27T12:50:00Z,,,,2,2,2,3,3,3");
+  simulation.run(10 * MINUTE, '{"t":2,"new":3}');
+  assertEquals(columns(simulation.lines), "min t,min new");
+});
+
+/** What happens to the clock of the system, in ms, and the times of two rows after it. */
+const CLOCK_CHANGES: [what: string, milliseconds: number, times: string][] = [
+  ["is slewed", 300, "26T12:05:00Z 26T12:10:00Z"],
+  ["is set a day forward", 24 * HOUR, "27T12:05:00Z 27T12:10:00Z"],
+  ["is set a day back", -24 * HOUR, "25T12:05:00Z 25T12:10:00Z"],
+];
+
+for (const [what, milliseconds, times] of CLOCK_CHANGES) {
+  Deno.test(`History has the times of the clock as it is after it ${what}`, () => {
+    const simulation = new Simulation().run(7 * MINUTE, "7");
+    assertEquals(simulation.lines[1], "2026-11-26T12:05:00Z,7,7,7");
+    simulation.wallMs += milliseconds;
+    const rows = simulation.run(3 * MINUTE, "7").lines.slice(1);
+    assertEquals(rows, times.split(" ").map((time) => `2026-11-${time},7,7,7`));
+  });
+}
+
+Deno.test("History has a gap where the process was stopped, and after a day of it nothing else", () => {
+  const simulation = new Simulation(Infinity).run(10 * MINUTE, "7");
+  simulation.pass(2 * HOUR);
+  assertEquals(simulation.run(5 * MINUTE, "8").cells, [
+    ...["7,7,7", "7,7,7", ...Array(24).fill(",,"), "8,8,8"],
+  ]);
+  simulation.pass(40 * HOUR);
+  assertEquals([simulation.lines.length, simulation.history.isEmpty], [
+    1,
+    false,
+  ]);
+  assertEquals(simulation.run(5 * MINUTE, "8").cells, ["8,8,8"]);
+});
+
+for (const cars of [5, 15, 30, 100]) {
+  Deno.test(`History keeps a cellar that has died for most of a day while ${cars} cars pass in each five minutes`, () => {
+    const simulation = new Simulation().run(25 * HOUR, '{"t":7.5}', "cellar");
+    const rest = Array.from({ length: 100 }, (_, i) => `"k${i}":${i}`).join();
+    const rows = (hours: number) => {
+      for (let second = 0; second < hours * 3600; second += 60) {
+        simulation.readings.set(`{${rest}}`, "house");
+        for (let car = 0; car < cars / 5; car++) {
+          simulation.readings.set('{"kPa":220}', `car ${second} ${car}`);
+        }
+        simulation.history.look(simulation.readings.snapshot());
+        simulation.pass(MINUTE);
+      }
+      return simulation.lines.filter((line) => line.includes(",7.5,7.5,7.5"))
+        .length;
+    };
+    assertEquals([rows(22), rows(2)], [25, 0]);
+  });
+}
+
+Deno.test("History has 128 numbers, and an answer of 512 Ki characters at most", () => {
+  const list = (prefix: string, count: number) =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, i) => [prefix + i, i]),
+    );
+  const simulation = new Simulation()
+    .run(HOUR, JSON.stringify(list("first", 100)))
+    .run(
+      10 * MINUTE,
+      JSON.stringify({ ...list("first", 100), ...list("second", 50) }),
+    );
+  const names = () => simulation.lines[0]!.match(/min \w+/g)!;
+  assertEquals([names().length, names()[127]], [128, "min second27"]);
+  const long = Array.from(
+    { length: 128 },
+    (_, i) => [`first${i}`, 1 / (i + 3)],
+  );
+  simulation.run(25 * HOUR, JSON.stringify(Object.fromEntries(long)));
+  const text = simulation.lines.join("\r\n");
+  const count = names().length;
+  assertEquals([
+    count < 128,
+    text.length < 512 * 1024,
+    text.length > 500 * 1024,
+  ], [
+    ...[true, true, true],
+  ]);
+  // Of the same number of slots, the first ones stay
+  assertEquals(names()[count - 1], `min first${count - 1}`);
+});
