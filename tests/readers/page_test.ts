@@ -3,7 +3,7 @@
 import { PAGE } from "../../src/http/page.ts";
 import { Folder } from "../helpers/files.ts";
 import { output } from "../helpers/process.ts";
-import { missing, skipIf } from "../helpers/skip.ts";
+import { testWith } from "../helpers/skip.ts";
 import { waitFor } from "../helpers/wait.ts";
 import { chromium, readPage, type Shown } from "./browser.ts";
 
@@ -326,11 +326,8 @@ async function listWrong(): Promise<string[]> {
   });
 }
 
-Deno.test(
-  skipIf(missing("chromium"), "the page shows what boards answer"),
-  async () => {
-    // In Chromium's time, an answer may be late
-    const isRight = (wrong: string[]) => wrong.length === 0;
-    await waitFor("the expected pages", listWrong, isRight);
-  },
-);
+testWith("chromium")("the page shows what boards answer", async () => {
+  // In Chromium's time, an answer may be late
+  const isRight = (wrong: string[]) => wrong.length === 0;
+  await waitFor("the expected pages", listWrong, isRight);
+});

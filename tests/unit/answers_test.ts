@@ -1,6 +1,7 @@
 // How each request is answered: the status, the body and, in ask(), all header fields.
 
 import { assertEquals } from "@std/assert";
+import { PAGE } from "../../src/http/page.ts";
 import { Service } from "./service.ts";
 
 const NOT_FOUND = "404 The only resource is /datasensor";
@@ -11,6 +12,7 @@ const FOUND = ["/datasensor", "/datasensor?/../%", "/%64%61%74%61sensor?x=%"];
 const MISSING = [
   ...["/", "/?/datasensor", "/Datasensor", "//datasensor", "/datasensor/"],
   ...["/datasensor%3Fx=1", "/%64atasensor%zz", "/%2564atasensor", "/metrics"],
+  ...["/sensors", "/history"],
 ];
 
 for (const flags of ["", " --cors"]) {
@@ -32,7 +34,8 @@ for (const flags of ["", " --cors"]) {
   });
 }
 
-const RESOURCES = "404 The resources are /datasensor, /metrics and /";
+const RESOURCES =
+  "404 The resources are /datasensor, /metrics, /sensors, /history and /";
 const UNKNOWN =
   "404 No sensor of this name has sent a reading since the start, or it was silent for so long that it is forgotten";
 
@@ -40,11 +43,12 @@ const UNKNOWN =
 const old = (seconds: number, limit: number) =>
   `503 The last reading is ${seconds} s old: the limit is ${limit} s (--max-age)`;
 
-Deno.test("a sensor has a reading, metrics and a page, and no other resource", async () => {
+Deno.test("a sensor has a reading, metrics, a last day and a page, and no other resource", async () => {
   const service = new Service("--stdin --json --cors");
   const none =
     "503 The sensor has sent no reading so far; in a pipe, it may buffer its output";
-  for (const target of ["/datasensor", "/metrics"]) {
+  const targets = ["/datasensor", "/metrics", "/sensors", "/history"];
+  for (const target of targets) {
     assertEquals(await service.ask(target), none);
     assertEquals(await service.ask(target, "OPTIONS"), "204");
   }
@@ -56,9 +60,12 @@ Deno.test("a sensor has a reading, metrics and a page, and no other resource", a
     metrics.match(/^datasensor_reading .*$/m)?.[0],
     "datasensor_reading 21.5",
   );
-  const page = await Deno.readTextFile("src/readers/page.html");
-  assertEquals(await service.ask("/"), `200 ${page}`.trimEnd());
-  for (const target of ["/", "/metrics", "/datasensor"]) {
+  assertEquals(await service.ask("/"), `200 ${PAGE}`.trimEnd());
+  assertEquals(await service.ask("/history"), "200 time");
+  const sensor = '"time":"2026-11-20T17:14:56.000Z","age":';
+  const first = `200 [{${sensor}0,"reading":21.50}]`;
+  assertEquals(await service.ask("/sensors"), first);
+  for (const target of ["/", ...targets]) {
     assertEquals(await service.ask(target, "POST"), READ_ONLY);
   }
   for (
@@ -71,6 +78,9 @@ Deno.test("a sensor has a reading, metrics and a page, and no other resource", a
   await service.pass(1);
   assertEquals(await service.ask(), old(300.1, 300));
   assertEquals(await service.ask("/metrics"), old(300.1, 300));
+  assertEquals(await service.ask("/sensors"), `200 [{${sensor}300}]`);
+  const day = "time,min,mean,max\r\n2026-11-20T17:19:55Z,21.5,21.5,21.5";
+  assertEquals(await service.ask("/history"), `200 ${day}`);
   await service.send(null);
   const ended = `${old(300.1, 300)}, and the input has ended`;
   assertEquals(await service.ask(), ended);

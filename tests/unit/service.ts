@@ -21,9 +21,10 @@ const TYPES: Record<string, Record<string, string>> = {
   "/": {
     "content-type": "text/html; charset=utf-8",
     "content-security-policy":
-      "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'",
   },
   "/metrics": { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
+  "/history": { "content-type": "text/csv; charset=utf-8; header=present" },
 };
 
 const TITLES: Record<number, string> = {
@@ -116,7 +117,7 @@ export class Service extends FakeSystem {
     this.modified = modified;
     assertEquals(fields, this.#expectFields(status, target, body));
     const isOfSensor = fields["content-type"] === "application/json" &&
-      this.flags.includes("--stdin");
+      this.flags.includes("--stdin") && target !== "/sensors";
     assertEquals(modified !== null, isOfSensor);
     if (method === "GET") {
       const head = this.handle(new RequestType(url, "HEAD"));
