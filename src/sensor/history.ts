@@ -18,35 +18,36 @@ class Day {
   readonly cells: string[] = Array(MAX_SLOTS).fill("");
   /** In how many of these the number was current. */
   filled = 0;
-  #looks: number[] = []; // in the open slot
+  #looks = 0; // in the open slot
+  #low = 0;
+  #mean = 0;
+  #high = 0;
 
   /** Adds the current number to the open slot. */
   look(): void {
-    if (this.current !== undefined) this.#looks.push(this.current);
+    const { current } = this;
+    if (current === undefined) return;
+    if (++this.#looks === 1) this.#low = this.#mean = this.#high = current;
+    this.#low = Math.min(this.#low, current);
+    this.#mean += current / this.#looks - this.#mean / this.#looks; // a sum may be infinite
+    this.#high = Math.max(this.#high, current);
   }
 
   /** Closes the open slot, and those after it in which there was no look. */
   close(count: number): void {
     for (let slot = 0; slot < Math.min(count, MAX_SLOTS + 1); slot++) {
-      const cells = this.#looks.length > 0 ? formatCells(this.#looks) : "";
-      if (cells) this.filled++;
-      this.cells.push(cells);
+      const cells = [this.#low, roundMean(this.#mean), this.#high].join(",");
+      if (this.#looks > 0) this.filled++;
+      this.cells.push(this.#looks > 0 ? cells : "");
       if (this.cells.shift()) this.filled--;
-      this.#looks = [];
+      this.#looks = 0;
     }
   }
 }
 
-/** Formats the lowest, mean and highest of some numbers. */
-function formatCells(numbers: number[]): string {
-  // The sum of all could be infinite
-  const add = (sum: number, number: number) => sum + number / numbers.length;
-  const mean = numbers.reduce(add, 0);
-  // Nine significant digits or, if it has more, all of the integer part
-  const rounded = Math.abs(mean) < 1e9
-    ? Number(mean.toPrecision(9))
-    : Math.round(mean);
-  return [Math.min(...numbers), rounded, Math.max(...numbers)].join(",");
+/** Rounds a mean to nine significant digits or, if it has more, to its integer part. */
+function roundMean(mean: number): number {
+  return Math.abs(mean) < 1e9 ? Number(mean.toPrecision(9)) : Math.round(mean);
 }
 
 /**
@@ -54,8 +55,7 @@ function formatCells(numbers: number[]): string {
  * the number was current, in memory only. The monotonic clock divides the day.
  */
 export class History {
-  // By label, in the order in which they were first seen. A label is what follows `min`, `mean`
-  // or `max` in the name of a column: nothing if the reading is a number
+  // By label, which follows `min` in the name of a column, in the order of the first looks
   readonly #days = new Map<string, Day>();
   #looked: Snapshot["current"] | undefined;
   #slot = 0; // the open one
