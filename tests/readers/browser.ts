@@ -29,9 +29,9 @@ export interface Shown {
   problem: string;
   note: string;
   /** The name and the age of each sensor and its values, with "!" if they are red. */
-  sensors: string[][];
+  sensors: string[];
   /** Of the first graph, the path of its line, of its band, its times, and its range. */
-  graph: string[];
+  graph: string;
 }
 
 /** Reads what the document of the board's page shows. */
@@ -49,13 +49,15 @@ export function readPage(document: string): Shown {
     note: text(/<\/main>\s*<p>(.*?)<\/p>/),
     sensors: sections.map((section) => {
       const parts = section.matchAll(/<(?:h2|figcaption)(.*?)<\/[hf]/gs);
-      return Array.from(parts, ([, part]) => {
-        const isRed = part!.includes('class="problem"');
-        return toText(`<${part}`) + (isRed ? "!" : "");
-      });
+      return Array.from(
+        parts,
+        ([, part]) =>
+          toText(`<${part}`) + (part!.includes('"problem"') ? "!" : ""),
+      ).join();
     }),
     // Without what has no area
-    graph: [line, band.replace(/M(\d+),(\d+)H\1V\2H\1Z/g, ""), times, range],
+    graph: [line, band.replace(/M(\d+),(\d+)H\1V\2H\1Z/g, ""), times, range]
+      .join(" | "),
   };
 }
 

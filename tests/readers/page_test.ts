@@ -18,9 +18,15 @@ const NOW = Date.UTC(2026, 10, 26, 12);
 const END = NOW - 60_000; // of the last slot of the history
 const ELEMENT = "<img src=x onerror=alert(1)>";
 const ESCAPED = "&lt;img src=x onerror=alert(1)&gt;";
+const K9 = { id: 1, v: 3 };
+const CELLAR: Sensor = ["cellar", 172_800];
 const ATTIC: Sensor = ["attic", 3, { h: 50, t_C: 20 }];
 const one = (...readings: unknown[]): Answer[] =>
   readings.map((reading) => [[undefined, 1, reading]]);
+
+/** Returns the names of the columns of numbers. */
+const column = (...labels: string[]) =>
+  labels.map((it) => `min ${it},mean ${it},max ${it}`).join();
 
 interface Case {
   what: string;
@@ -48,7 +54,7 @@ const CASES: Case[] = [
     what:
       "a day with a gap, and what it has seen since then, in elements that stay",
     answers: one({ t_C: 21 }, { t_C: 22.5 }),
-    history: ["min t_C,mean t_C,max t_C", "19,20,20.5", ",,", "20,20.5,21"],
+    history: [column("t_C"), "19,20,20.5", ",,", "20,20.5,21"],
     before: `
       const find = (selector) => document.querySelector(selector);
       const select = () => getSelection().selectAllChildren(find("span"));
@@ -59,24 +65,18 @@ const CASES: Case[] = [
       heading: "BOARDt", // what was selected
       problem: "",
       note: "",
-      sensors: [["1 s old", "t 22.5 °C"]],
-      graph: [
-        "M91,69h0M455,56h0L582,44h0L585,5h0L588,5h0L591,5h0L594,5h0L597,5h0",
-        "M0,95H182V56H0ZM364,69H545V44H364Z",
-        "11:50 AM 11:55 AM",
-        "low 19.0 at 11:49 AM, high 22.5 at 12:00 PM",
-      ],
+      sensors: ["1 s old,t 22.5 °C"],
+      graph:
+        "M91,69h0M455,56h0L582,44h0L585,5h0L588,5h0L591,5h0L594,5h0L597,5h0 | M0,95H182V56H0ZM364,69H545V44H364Z | 11:50 AM 11:55 AM | low 19.0 at 11:49 AM, high 22.5 at 12:00 PM",
     },
   },
   {
     what: "a higher number higher up, and a gap where the sensor is silent",
     answers: [...one(7, 8), [[undefined, 7000]], ...one(9)],
     expected: {
-      sensors: [["1 s old", "9"]],
-      graph: [
-        "M540,95h0L550,50h0M570,5h0L580,5h0L590,5h0",
-        ...["", "11:58 AM", "no history"],
-      ],
+      sensors: ["1 s old,9"],
+      graph:
+        "M540,95h0L550,50h0M570,5h0L580,5h0L590,5h0 |  | 11:58 AM | no history",
     },
   },
   {
@@ -84,12 +84,7 @@ const CASES: Case[] = [
     answers: one(7, 8, 9),
     seconds: [0, 5, 65],
     expected: {
-      graph: [
-        "M468,95h0L478,50h0L598,5h0",
-        "",
-        "11:58 AM 12:00 PM",
-        "no history",
-      ],
+      graph: "M468,95h0L478,50h0L598,5h0 |  | 11:58 AM 12:00 PM | no history",
     },
   },
   {
@@ -97,50 +92,34 @@ const CASES: Case[] = [
     answers: one(1, 1, 1, 7, 8),
     seconds: [0, 5, 10, -45, -40],
     expected: {
-      graph: ["M582,95h0L592,5h0", "", "11:56 AM 11:58 AM", "no history"],
+      graph: "M582,95h0L592,5h0 |  | 11:56 AM 11:58 AM | no history",
     },
   },
   {
     what:
       "sensors in the order of their names, values in that of the reading, and constants in a line",
-    answers: [[["k10", 7200, { z: 1, a: 2, b: "on" }], ["k9", 1, {
-      id: 1,
-      v: 3,
-    }]]],
-    history: ["min k9: id,mean k9: id,max k9: id", ...Array(12).fill("1,1,1")],
+    answers: [[["k10", 7200, { z: 1, a: 2, b: "on" }], ["k9", 1, K9]]],
+    history: [column("k9: id"), ...Array(12).fill("1,1,1")],
     expected: {
-      sensors: [["k9 1 s old", "v 3", "id 1"], [
-        "k10 2 h old",
-        "z 1",
-        "a 2",
-        "b on",
-      ]],
+      sensors: ["k9 1 s old,v 3,id 1", "k10 2 h old,z 1,a 2,b on"],
     },
   },
   {
     what: "a sensor that has died, with its day, and a value that is gone",
-    answers: [[ATTIC, ["cellar", 172_800]], [["attic", 3, { t_C: 20 }], [
-      "cellar",
-      172_800,
-    ]]],
+    answers: [[ATTIC, CELLAR], [["attic", 3, { t_C: 20 }], CELLAR]],
     history: [
-      ["attic: h", "attic: t_C", "cellar: t"].flatMap((
-        it,
-      ) => [`min ${it}`, `mean ${it}`, `max ${it}`]).join(),
+      column("attic: h", "attic: t_C", "cellar: t"),
       "1,2,3,4,5,6,7,8,9",
     ],
     expected: {
       title: "cellar silent for 2 days – BOARD",
-      sensors: [["attic 3 s old", "t 20 °C", "h –!"], [
-        "cellar silent for 2 days!",
-        "t –!",
-      ]],
+      sensors: ["attic 3 s old,t 20 °C,h –!", "cellar silent for 2 days!,t –!"],
     },
   },
   {
     what: "nothing of a car that has passed",
     answers: [[ATTIC, ["car", 1, { kPa: 220 }]], [ATTIC]],
-    expected: { sensors: [["attic 3 s old", "h 50", "t 20 °C"]] },
+    expected: { sensors: ["attic 3 s old,h 50,t 20 °C"] },
   },
   {
     what:
@@ -149,7 +128,7 @@ const CASES: Case[] = [
     expected: {
       title: "No reading – BOARD",
       problem: `No current reading: They are ${ESCAPED}`,
-      sensors: [["attic age unknown", "h –", "t – °C"]],
+      sensors: ["attic age unknown,h –,t – °C"],
     },
   },
   {
@@ -178,10 +157,7 @@ const CASES: Case[] = [
     what: "elements as text, and the start of a long one",
     answers: [[[ELEMENT, 1, { [ELEMENT]: ELEMENT + "x".repeat(60_000) }]]],
     expected: {
-      sensors: [[
-        `${ESCAPED} 1 s old`,
-        `${ESCAPED} ${ESCAPED}${"x".repeat(172)}…`,
-      ]],
+      sensors: [`${ESCAPED} 1 s old,${ESCAPED} ${ESCAPED}${"x".repeat(172)}…`],
     },
   },
   {
