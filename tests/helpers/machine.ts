@@ -98,7 +98,6 @@ export class Machine extends Process {
     return new Process(...this.#enter(command), { killGroup: true });
   }
 
-  /** Starts the service at its usual port. */
   startService(...flags: string[]): Process {
     return this.start(...programCommand(flags).flat());
   }

@@ -1,6 +1,6 @@
 // Runs commands and ends them.
 
-import { DEADLINE_MS, tail, waitFor, within } from "./wait.ts";
+import { DEADLINE_MS, delay, tail, waitFor, within } from "./wait.ts";
 
 /** How long a command may take, in case one that should exit keeps running. */
 const COMMAND_DEADLINE_MS = 120_000;
@@ -69,7 +69,7 @@ export class Process implements AsyncDisposable {
   /** Resolves when it has ended and all its output is read. */
   readonly #closed: Promise<Deno.CommandStatus>;
   #isClosed = false;
-  #pause: PromiseWithResolvers<void> | undefined; // while nobody reads its output
+  isPaused = false; // nobody reads its output, as after Ctrl+S on a terminal
 
   constructor(
     command: string,
@@ -110,19 +110,8 @@ export class Process implements AsyncDisposable {
     const stream = this.#child[name].pipeThrough(new TextDecoderStream());
     for await (const text of stream) {
       this[name] += text;
-      await this.#pause?.promise;
+      while (this.isPaused) await delay(5);
     }
-  }
-
-  /** Stops reading its output, as a terminal does after Ctrl+S. */
-  pauseReading(): void {
-    this.#pause ??= Promise.withResolvers();
-  }
-
-  /** Reads its output again. */
-  resumeReading(): void {
-    this.#pause?.resolve();
-    this.#pause = undefined;
   }
 
   async write(text: string): Promise<void> {
@@ -155,18 +144,17 @@ export class Process implements AsyncDisposable {
   /** Waits until it ends, up to a limit in ms, and reads all its output. */
   async waitForEnd(limit = DEADLINE_MS): Promise<Deno.CommandStatus> {
     await within(this.#child.status, () => `the end of ${this.#name}`, limit);
-    this.resumeReading();
+    this.isPaused = false;
     return await within(this.#closed, () => `all output of ${this.#name}`);
   }
 
-  /** Sends a signal, and waits until it ends. */
   async stop(signal: Deno.Signal = "SIGTERM"): Promise<Deno.CommandStatus> {
     this.kill(signal);
     return await this.waitForEnd();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.resumeReading();
+    this.isPaused = false;
     this.#kill();
     await this.#input.abort().catch(() => {}); // it is closed
     await this.waitForEnd();

@@ -68,7 +68,6 @@ export class Program extends Process {
       .slice(0, -1) ?? [];
   }
 
-  /** The requests among these lines. */
   get requests(): string[] {
     return this.lines.flatMap((line) => parseAccessLine(line) ?? []);
   }
@@ -78,7 +77,6 @@ export class Program extends Process {
     return this.lines.filter((line) => !parseAccessLine(line));
   }
 
-  /** Waits until the start report is complete. */
   async waitUntilListening(limit = DEADLINE_MS): Promise<void> {
     await this.waitForMatch(/Press CTRL\+C/, limit);
   }
@@ -93,7 +91,6 @@ export class Program extends Process {
     await waitFor(`the answer ${body.slice(0, 100)}`, ask, isAnswer, limit);
   }
 
-  /** Returns how many files it has open. */
   async countFiles(): Promise<number> {
     return Number(await shell(`ls /proc/${this.pid}/fd | wc -l`));
   }

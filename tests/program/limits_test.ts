@@ -162,11 +162,11 @@ Deno.test(`the program answers new clients while ${HOLDERS} hold idle connection
 
 Deno.test("the program answers while nobody reads its console, and counts dropped lines", async () => {
   await using program = await Program.start();
-  program.pauseReading();
+  program.isPaused = true;
   const count = 2.5 * CAPACITY_CHARACTERS / 1024; // more than pipe and buffer hold
   const longTarget = (number: number) => `/${number}/${"x".repeat(900)}`;
   await getMany(program.port, count, longTarget);
-  program.resumeReading();
+  program.isPaused = false;
   const last = () => program.lines.at(-1) ?? "";
   const isCount = (line: string) => line.startsWith("WARN");
   const line = await waitFor("the count as the last line", last, isCount);

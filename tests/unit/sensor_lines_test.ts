@@ -35,6 +35,7 @@ const FAILED =
 const NONE = "503 The sensor has sent no reading";
 const INVALID = "503 The sensor has sent only invalid lines";
 const END = ", and the input has ended";
+const IN_JOURNAL = "its messages in the journal may say why";
 const BUFFERED = "in a pipe, it may buffer its output";
 
 /** Flags and what is printed, the answer, and what is logged. */
@@ -58,6 +59,7 @@ const INPUTS: Row[] = [
   ["--json", ["2"], `${NONE} so far; ${BUFFERED}`],
   ["--json", ["x\n"], `${INVALID}${SO_FAR}`, notJson("x")],
   ["--json", [`${ODD}y\n`], `${INVALID}${SO_FAR}`, notJson(SHOWN)],
+  ["--json --journal", ["2"], `${NONE} so far; ${IN_JOURNAL}`],
   ["--json", [null], `${NONE}${END}`, ENDED],
   ["--json", [EIO], `${NONE}, and the input has failed`, FAILED],
   ["--json", ["x\n", null], `${INVALID}${END}`, notJson("x"), ENDED],
@@ -73,14 +75,6 @@ for (const [flags, chunks, answer, ...messages] of INPUTS) {
     await service.stop();
   });
 }
-
-Deno.test("under systemd, the journal may say why there is no reading", async () => {
-  const service = new Service("--stdin --journal");
-  await service.pass(0);
-  const why = `${NONE} so far; its messages in the journal may say why`;
-  assertEquals(await service.ask(), why);
-  await service.stop();
-});
 
 Deno.test("the same problem is logged once a minute", async () => {
   const service = new Service("--stdin --json");

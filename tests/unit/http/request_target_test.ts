@@ -2,7 +2,6 @@
 
 import { assertEquals } from "@std/assert";
 import { requestTarget } from "../../../src/http/request_target.ts";
-import { testProperty } from "../../helpers/random.ts";
 
 /** "é" as a Host field: in UTF-8, whose bytes Deno reads as Latin-1. */
 const NON_ASCII = "Ã©";
@@ -39,25 +38,27 @@ Deno.test("requestTarget() returns the target of each form of a URL", () => {
   }
 });
 
-const PARTS = ["", "", "b", "B.7", "-", "%C3%a9", "_~!$&'()*+,;="];
-const INVALID_PARTS = [
+const VALID = ["", "b", "B.7", "-", "%C3%a9", "_~!$&'()*+,;=", "[fe80::1%25e]"];
+const INVALID = [
   ...[...' ?#/\\"@[]^', NON_ASCII, "%zz", "[]", "::1", ":http", ":80:90"],
 ];
 const TARGETS = ["", "datasensor", "/", "?", "/../", "%64", "%", "#", " ", '"'];
 
-testProperty(
-  "requestTarget() returns the target behind a valid Host field",
-  10_000,
-  (random) => {
-    const target = `/${random.pick(TARGETS)}${random.pick(TARGETS)}`;
-    const start = random.pick(PARTS) + random.pick(PARTS);
-    const port = random.pick(["", ":", ":80"]);
-    const valid = random.pick([start, start, "[::1]", "[fe80::1%25eth0]"]) +
-      port;
-    assertEquals(targetOf(`http://${valid}${target}`, valid), target, valid);
-    const end = random.pick(PARTS) + random.pick(["", ":80"]);
-    const invalid = start + random.pick(INVALID_PARTS) + end;
-    const none = targetOf(`http://${invalid}${target}`, invalid);
-    assertEquals(none, undefined, invalid);
-  },
-);
+Deno.test("requestTarget() returns the target behind a valid Host field only", () => {
+  for (const target of TARGETS.map((it) => `/${it}/${it}`)) {
+    for (const name of VALID) {
+      for (const host of [name, `${name}:`, `${name}:80`]) {
+        assertEquals(targetOf(`http://${host}${target}`, host), target, host);
+      }
+    }
+    for (const part of INVALID) {
+      for (const host of [part, `b${part}`, `${part}b`]) {
+        assertEquals(
+          targetOf(`http://${host}${target}`, host),
+          undefined,
+          host,
+        );
+      }
+    }
+  }
+});
