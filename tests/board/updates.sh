@@ -18,7 +18,7 @@ shows '*plugdev*' id -nG datasensor-sensor
 ls /usr/share/datasensor/sensors.sh
 fails ls /usr/share/doc/datasensor
 
-## An update keeps the settings
+## An update keeps the settings, and so does an older package
 # Nobody is there whom apt could ask about the examples
 settings 'FLAGS=--stdin --json' 'SENSOR=echo 21.5'
 serves 21.5
@@ -26,21 +26,14 @@ install_package datasensor_99.0.0_arm64.deb
 shows 99.0.0 dpkg-query -f '${Version}' -W datasensor
 serves 21.5
 [ "/proc/$(systemctl show -P MainPID datasensor)/exe" -ef /usr/bin/datasensor ]
-
-## With an older package, it goes back
 install_package
 shows '1.0.0*' dpkg-query -f '${Version}' -W datasensor
 serves 21.5
 
 ## After a boot without a network, both run
 # This unit holds back what waits for a network
-cat >/etc/systemd/system/hold.service <<'END'
-[Unit]
-Before=network-online.target
-[Service]
-Type=oneshot
-ExecStart=sleep infinity
-END
+printf '%s\n' '[Unit]' Before=network-online.target '[Service]' Type=oneshot \
+  'ExecStart=sleep infinity' >/etc/systemd/system/hold.service
 systemctl -q add-wants multi-user.target network-online.target hold.service
 systemctl reboot
 

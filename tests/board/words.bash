@@ -5,30 +5,23 @@
 begin=$(date +@%s.%6N)
 
 trap 'echo "Failed with $?: $BASH_COMMAND"' ERR
-journal='journalctl -q -u "datasensor*" | grep -v " HTTP/1.1\" " | tail -n 20'
-trap '[ $? = 0 ] || eval "$journal"' EXIT
+trap '[ $? = 0 ] || journalctl -q -u "datasensor*" | grep -v HTTP/1.1 | tail -n 20' EXIT
 
 # Repeats a command until what it prints matches a pattern, for up to two minutes
 shows() { # PATTERN COMMAND...
   local pattern=$1 answer end=$((SECONDS + 120))
   shift
-  while :; do
-    answer=$("$@" 2>&1) || true
-    # shellcheck disable=SC2053 # a pattern
-    [[ $answer != $pattern ]] || return 0
-    ((SECONDS < end)) || break
+  # shellcheck disable=SC2053 # a pattern
+  until answer=$("$@" 2>&1) || true; [[ $answer == $pattern ]]; do
+    ((SECONDS < end)) ||
+      { printf '%s\nExpected:\n%s\nInstead:\n%s\n' "$*" "$pattern" "$answer"; return 1; }
     sleep 0.3
   done
-  printf '%s\nExpected:\n%s\nInstead:\n%s\n' "$*" "$pattern" "$answer"
-  return 1
 }
 
 # Runs a command once, which must fail. "! COMMAND" would never end a section.
 fails() { # COMMAND...
-  if "$@"; then
-    echo "Succeeded: $*"
-    return 1
-  fi
+  if "$@"; then echo "Succeeded: $*"; return 1; fi
 }
 
 # Repeats a request until it is answered with a reading
