@@ -107,7 +107,7 @@ function drawSensor({ name = "", age, reading, values }) {
     const isInLine = values.size > 1 && isPlain(value, day.spans);
     (isInLine ? line : figures).append(drawValue(value, day));
   }
-  const width = figures.children.length;
+  const width = figures.children.length || 1;
   const section = create("section", heading, figures, line);
   section.style.flex = `${width} 1 ${17 * width}rem`;
   return section;

@@ -16,7 +16,6 @@ const list = (reading: any, name?: string, labels: string[] = []) =>
 const READINGS: [reading: unknown, ...values: string[]][] = [
   [21.5, "|||21.5|true"],
   [" 07\r", "|||7|true"], // without --json
-  ["0x10", "|||0x10|false"],
   [{ t: "21.5", n: null, on: true }, " t|t||21.5|false", " on|on||true|true"],
   [{ air: { t_C: 1 } }, " air.t_C|air › t|°C|1|true"],
   [{ a: ["x"] }, " a.0|a › 0||x|false"],
@@ -48,7 +47,8 @@ Deno.test("listValues() leaves out the texts that the name of the sensor has", (
 
 Deno.test("listValues() ends at ten objects, and at a path of 400 characters", () => {
   const nest = (depth: number): unknown => depth ? { a: nest(depth - 1) } : 1;
-  assertEquals(list(nest(11)).map((it) => it.split("|")[3]), ["…"]);
+  const last = (depth: number) => list(nest(depth))[0]!.split("|")[3];
+  assertEquals([last(10), last(11)], ["1", "…"]);
   const key = "k".repeat(30_000);
   const inner = Array(2200).fill(1);
   assertEquals(list({ a: { [key]: inner } }).length, 1);
@@ -84,13 +84,10 @@ const TEXTS: [value: unknown, decimals: number, text: string][] = [
   [123456.789, 3, "123456.789"],
   [1234567.8912, 3, "1234567.89"],
   [123456789012.5, 3, "123456789013"],
-  [999999999999999, 0, "999999999999999"],
   [1e15, 0, "1e+15"],
   [-1e300, 2, "-1e+300"],
   [-0.00012345678, 2, "-0.00012345678"],
   [1e-7, 3, "1e-7"],
-  [0, 2, "0.00"],
-  [true, 1, "true"],
   ["21.5", 2, '"21.5"'],
   ["x".repeat(201), 0, `${"x".repeat(200)}…`],
 ];
