@@ -210,10 +210,10 @@ const FRAMES = `
   <pre></pre>
   <script>
     const show = ({ document }) => document.documentElement.outerHTML;
-    setInterval(() => {
+    setTimeout(() => {
       const text = JSON.stringify(Array.from(frames, show));
       document.querySelector("pre").textContent = encodeURIComponent(text);
-    }, 500);
+    }, 27_500);
   </script>`;
 
 /** Answers as the boards of all cases do, behind a proxy's path. */
