@@ -89,7 +89,7 @@ settings FLAGS=--jsn 'SENSOR=echo 21.5'
 shows failed systemctl is-active datasensor
 logs 'Unknown flag "--jsn"'
 shows $'0\n2' systemctl show -P ExecMainStatus -P NRestarts datasensor
-shows activating systemctl is-active datasensor-sensor # waits for a reader of the FIFO
+shows "acti*" systemctl is-active datasensor-sensor # waits for a reader of the FIFO
 sed -i s/jsn/json/ /etc/default/datasensor
 systemctl start datasensor
 serves 21.5
