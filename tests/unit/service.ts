@@ -83,7 +83,10 @@ export class Service extends FakeSystem {
     for (const chunk of chunks) {
       await this.pass(typeof chunk === "number" ? chunk : 0);
       if (typeof chunk === "number") continue;
-      while (!this.input.isAwaited) await this.pass(1); // it rests
+      for (let ms = 0; !this.input.isAwaited; ms++) { // it rests
+        assert(ms < 1000, "It does not read any more");
+        await this.pass(1);
+      }
       this.input.push(chunk);
       await this.pass(0);
     }
