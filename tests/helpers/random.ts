@@ -17,11 +17,6 @@ export class Random {
   pick<T>(items: readonly T[]): T {
     return items[this.below(items.length)]!;
   }
-
-  /** Returns a list whose items a function chooses. */
-  list<T>(length: number, choose: () => T): T[] {
-    return Array.from({ length }, choose);
-  }
 }
 
 /** Tests a property with each seed. A failure names the seed. */

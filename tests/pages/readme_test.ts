@@ -45,13 +45,6 @@ test("the README's sensor is answered as shown, before and after it dies", async
   await type(machine, block(README, "$ rm plugged-in"));
 });
 
-/** Puts the README's programs into the folder where commands are typed. */
-async function createPrograms(machine: Machine): Promise<void> {
-  await machine.type(`cat >my-sensor.py <<'END'\n${PYTHON}END
-    printf '#!/bin/sh\\necho 21.5\\n' >my-program
-    chmod 755 my-program`);
-}
-
 const SERVED: [command: string, reading: string][] = [
   [ONE, '{"temperature_C": 21.5}'],
   [LOOP, "21.5"],
@@ -61,25 +54,18 @@ const SERVED: [command: string, reading: string][] = [
   ],
 ];
 
-test("the README's programs are served by its commands", async () => {
+test("the README's programs are served by its commands, which end if the service cannot start", async () => {
   await using machine = await Machine.start();
-  await createPrograms(machine);
+  await machine.type(`cat >my-sensor.py <<'END'\n${PYTHON}END
+    printf '#!/bin/sh\\necho 21.5\\n' >my-program
+    chmod 755 my-program`);
   for (const [command, reading] of SERVED) {
     await using _service = machine.start("sh", "-c", command);
     const read = "curl http://127.0.0.1:5000/datasensor";
     await type(machine, `$ ${read}\n${reading}`);
-  }
-});
-
-test("each of these commands ends if the service cannot start", async () => {
-  await using machine = await Machine.start();
-  await using other = machine.startService();
-  await other.waitForMatch(/Press CTRL\+C/);
-  await createPrograms(machine);
-  for (const [command] of SERVED) {
-    await using started = machine.start("sh", "-c", command);
-    const { code } = await started.waitForEnd();
-    assertEquals(code, 1, started.stderr);
-    assertMatch(started.stderr, /another program uses the port/);
+    await using other = machine.start("sh", "-c", command);
+    const { code } = await other.waitForEnd();
+    assertEquals(code, 1);
+    assertMatch(other.stderr, /another program uses the port/);
   }
 });

@@ -91,10 +91,9 @@ Deno.test("the program waits for its log, but not for clients without a whole he
   assertEquals(program.lines.length, 1 + count);
 });
 
-const SECOND = { SIGTERM: "SIGINT", SIGINT: "SIGTERM" } as const;
+const SIGNALS = [["SIGTERM", "SIGINT"], ["SIGINT", "SIGTERM"]] as const;
 
-for (const first of ["SIGTERM", "SIGINT"] as const) {
-  const second = SECOND[first];
+for (const [first, second] of SIGNALS) {
   Deno.test(`the program runs on after SIGHUP without a terminal, stops after ${first}, and ${second} kills it from 0.5 s later`, async () => {
     await using program = await Program.start([], WAITING_FOREVER);
     program.kill("SIGHUP");

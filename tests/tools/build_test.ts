@@ -129,13 +129,3 @@ for (const [ends, compiler] of Object.entries(ENDS)) {
     assertEquals(await shell(look), "datasensor-aarch64\nearlier");
   });
 }
-
-test("a build refuses a folder without a clone that git can read", async () => {
-  using project = await Folder.ofProject();
-  const without = await build(project);
-  assertMatch(without.stderr, /^This folder is no clone of the repository/);
-  await Deno.mkdir(`${project.path}/.git`);
-  const damaged = await build(project);
-  assertMatch(damaged.stderr, /^git finds no commit in this folder/m);
-  assertEquals([without.code, damaged.code, damaged.stdout], [1, 1, ""]);
-});

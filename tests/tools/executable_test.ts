@@ -13,11 +13,8 @@ const DOWNLOAD =
   apt-get download -qq libc6:arm64 libgcc-s1:arm64
   for package in *.deb; do dpkg -x "$package" .; done`;
 
-/** The largest memory page of a 64-bit ARM kernel. */
-const PAGE_BYTES = 64 * 1024;
-
-testWith("apt-get", "git", "qemu-aarch64-static", "readelf")(
-  "the executable for ARM serves a reading in an emulator, and stops, with memory pages of 64 KiB",
+testWith("apt-get", "git", "qemu-aarch64-static")(
+  "the executable for ARM serves a reading in an emulator, and stops",
   async () => {
     using project = await make("compile", "aarch64");
     const executable = `${project.path}/dist/datasensor-aarch64`;
@@ -32,13 +29,5 @@ testWith("apt-get", "git", "qemu-aarch64-static", "readelf")(
     await program.waitForAnswer(reading, COMPUTE_LIMIT_MS);
     program.kill("SIGINT");
     assertEquals((await program.waitForEnd(COMPUTE_LIMIT_MS)).code, 0);
-
-    const headers = await shell(`readelf -lW ${executable}`);
-    // Type, offset, virtual and physical address, two sizes, flags, alignment
-    for (const line of headers.match(/^ +LOAD .*$/gm)!) {
-      const [, offset, address, ...others] = line.trim().split(/\s+/);
-      const shift = (Number(address) - Number(offset)) % PAGE_BYTES;
-      assertEquals([shift, Number(others.at(-1))], [0, PAGE_BYTES]);
-    }
   },
 );

@@ -53,8 +53,8 @@ testProperty(
     });
     let lines = "";
     for (let round = 0; round < 3; round++) {
-      const lengths = random.list(
-        10,
+      const lengths = Array.from(
+        { length: 10 },
         () => random.pick([0, 1, 99, 3000, 9999]),
       );
       const texts = lengths.map((it) => random.pick(["x", "°"]).repeat(it));

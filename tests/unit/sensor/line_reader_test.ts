@@ -82,9 +82,9 @@ testProperty(
       random.below(16)
         ? random.pick(PIECES)
         : random.pick(["x", " "]).repeat(MAX_LINE_BYTES - 2 + random.below(5));
-    const chunks = random.list(5, () => [
+    const chunks = Array.from({ length: 5 }, () => [
       random.pick([0, 900, 901]),
-      random.list(1 + random.below(3), choosePiece).join(""),
+      Array.from({ length: 1 + random.below(3) }, choosePiece).join(""),
     ]).flat();
     const clock = new TestClock();
     clock.delay = () => Promise.resolve();
