@@ -18,8 +18,8 @@ interface Sensor {
 
 /**
  * The last reading of each sensor, until it is too old. A sensor that falls silent is known,
- * without its reading, for as long as it had sent readings without a break: one that was
- * heard once is not missed.
+ * without its reading, for as long again as it had been heard without a break. One that was
+ * heard once is forgotten at once.
  */
 export class LastReadings {
   // By name, those that have been silent longest first
@@ -110,6 +110,7 @@ export class LastReadings {
       this.#delete(name);
       const longestMs = Math.max(sensor.longestMs, arrival - start);
       const forgetAt = arrival + maxAgeMs + longestMs;
+      // What would be forgotten at once is not added: a flood of names would take long
       if (name === ONLY_SENSOR || now > forgetAt) continue;
       this.#add(this.#silent, name, { ...sensor, json: "", longestMs });
       this.#forgetAt = Math.min(this.#forgetAt, forgetAt);

@@ -1,7 +1,7 @@
 // A few HTTP/2 connections can take all memory: h2 before 0.4.16, as in Deno 2.9.6,
-// keeps every empty DATA frame of a stream (RUSTSEC-2026-0258). With a newer h2, nothing
-// needs this file. What a sensor prints cannot take as much: readLines() reads at most
-// 0.2 MB/s, and --max-old-space-size limits V8.
+// keeps every empty DATA frame of a stream (RUSTSEC-2026-0258). With a newer h2, answers that
+// nobody reads still take some 300 MB. What a sensor prints cannot take as much: readLines()
+// reads at most 0.2 MB/s, and --max-old-space-size limits V8.
 
 import type { System } from "../system.ts";
 
