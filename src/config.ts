@@ -40,7 +40,7 @@ export interface InputSource {
   readonly maxAgeSeconds: number;
 }
 
-/** What counts when no flag says otherwise. */
+/** The settings without flags. */
 export const DEFAULTS = {
   hostname: "0.0.0.0",
   port: 5000,

@@ -8,7 +8,7 @@ export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 const NUMBER = "datasensor_reading";
 const TIMESTAMP = "datasensor_reading_timestamp_seconds";
 const UP = "datasensor_up";
-// Of the whole response: a hostile line of 64 KiB could become megabytes
+// Of the response: a hostile line of 64 KiB could become megabytes
 const MAX_CHARACTERS = 512 * 1024;
 
 /**

@@ -13,8 +13,8 @@ const PAGE_PATH = "/";
 const SENSOR_PREFIX = `${RESOURCE_PATH}/`;
 const BAD_HOST = "The host of the request is invalid";
 const READ_ONLY = "The resource is read-only: use GET, HEAD or OPTIONS";
-const OTHER_PATH = `The only resource is ${RESOURCE_PATH}`;
-const OTHER_PATH_OF_SENSOR =
+const UNKNOWN_PATH = `The only resource is ${RESOURCE_PATH}`;
+const UNKNOWN_PATH_WITH_SENSOR =
   `The resources are ${RESOURCE_PATH}, ${METRICS_PATH}, ${SENSORS_PATH}, ${HISTORY_PATH} and ${PAGE_PATH}`;
 const UNKNOWN_SENSOR =
   "No sensor of this name has sent a reading since the start, or it was silent for so long that it is forgotten";
@@ -29,7 +29,7 @@ export function createTextLookup(
 ): Lookup {
   const reading: Reading = { json: JSON.stringify(text) };
   const read = () => responses.reading(reading);
-  return (path) => path === RESOURCE_PATH ? read : OTHER_PATH;
+  return (path) => path === RESOURCE_PATH ? read : UNKNOWN_PATH;
 }
 
 /**
@@ -59,7 +59,7 @@ export function createSensorLookup(
     const isKnown = current.size + silent.size > 0 || onlySilent !== undefined;
     return isKnown ? responses.sensors(snapshot) : unavailable();
   };
-  const day = () => {
+  const lastDay = () => {
     const isKnown = !history.isEmpty || readings.snapshot().all;
     return isKnown ? responses.history(history.csv()) : unavailable();
   };
@@ -73,12 +73,12 @@ export function createSensorLookup(
     if (path === RESOURCE_PATH) return read;
     if (path === METRICS_PATH) return metrics;
     if (path === SENSORS_PATH) return sensors;
-    if (path === HISTORY_PATH) return day;
+    if (path === HISTORY_PATH) return lastDay;
     if (path === PAGE_PATH) return () => responses.page();
     const isOfSensor = hasNames && path.startsWith(SENSOR_PREFIX);
     return isOfSensor
       ? findSensor(path.slice(SENSOR_PREFIX.length))
-      : OTHER_PATH_OF_SENSOR;
+      : UNKNOWN_PATH_WITH_SENSOR;
   };
 }
 

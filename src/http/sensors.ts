@@ -1,6 +1,6 @@
 import { ONLY_SENSOR, type Snapshot } from "../sensor/reading.ts";
 
-// Of the whole text: thousands of short names would take more than all lines
+// Of the response: thousands of short names would take more than all lines
 const MAX_CHARACTERS = 512 * 1024;
 
 /**

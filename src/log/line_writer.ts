@@ -60,7 +60,7 @@ export class LineWriter {
 
   /** Takes the next lines, up to the limit, or a longer one. */
   #takeBatch(): string {
-    // What was dropped would have followed all that waits
+    // The dropped lines came after all that wait
     if (this.#dropped > 0) this.#add(this.formatDropped(this.#dropped));
     this.#dropped = 0;
     let characters = 0;

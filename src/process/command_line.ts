@@ -81,8 +81,8 @@ export const FLAGS: readonly Flag[] = [
     names: ["--stdin"],
     help: [
       "serve the last line of standard input as a JSON string,",
-      "metrics of Prometheus at /metrics, what is known of each",
-      "sensor at /sensors, the last day at /history, a page at /",
+      "and also /metrics for Prometheus, all sensors at",
+      "/sensors, the last day at /history, and a page at /",
     ],
     parse: () => ({ stdin: true }),
   },
@@ -96,7 +96,7 @@ export const FLAGS: readonly Flag[] = [
   {
     names: ["--key"],
     value: {
-      name: "NAME[,NAME...]",
+      name: "KEY[,KEY...]",
       valid: "different names with commas between them, such as model,id",
     },
     help: [
@@ -119,7 +119,7 @@ export const FLAGS: readonly Flag[] = [
     },
     help: [
       "with --stdin: answer 503 once the last reading is older",
-      `than this; none: never (default ${DEFAULTS.maxAgeSeconds})`,
+      `than this; "none": no limit (default ${DEFAULTS.maxAgeSeconds})`,
     ],
     parse: (value) => {
       if (value === "none") return { maxAgeSeconds: Infinity };

@@ -6,41 +6,42 @@ const SLOT_MS = 5 * 60_000;
 const MAX_SLOTS = 288; // a day
 const MAX_NUMBERS = 128;
 const MAX_LABEL_CHARACTERS = 400;
-// Of the whole text: a client that does not read it holds as much memory of the kernel
+// Of the response: while a client does not read it, the kernel keeps all of it
 const MAX_CHARACTERS = 512 * 1024;
-const KEPT_SLOTS = 12; // a number that was seen for an hour makes no room for others
+const KEPT_SLOTS = 12; // after an hour, a number is not dropped for new ones
 const CLOCK_TOLERANCE_MS = 1000; // a clock that is slewed moves no row
+
 /** The last day of a number. */
 class Day {
-  /** The number at the last look, if it was current. */
+  /** The number at the last sample, if it was current. */
   current: number | undefined;
   /** The cells of each closed slot, as text: numbers take more memory. */
   readonly cells: string[] = Array(MAX_SLOTS).fill("");
   /** In how many of these the number was current. */
   filled = 0;
-  #looks = 0; // in the open slot
+  #samples = 0; // in the open slot
   #low = 0;
   #mean = 0;
   #high = 0;
 
   /** Adds the current number to the open slot. */
-  look(): void {
+  sample(): void {
     const { current } = this;
     if (current === undefined) return;
-    if (++this.#looks === 1) this.#low = this.#mean = this.#high = current;
+    if (++this.#samples === 1) this.#low = this.#mean = this.#high = current;
     this.#low = Math.min(this.#low, current);
-    this.#mean += current / this.#looks - this.#mean / this.#looks; // a sum may be infinite
+    this.#mean += current / this.#samples - this.#mean / this.#samples; // a sum may be infinite
     this.#high = Math.max(this.#high, current);
   }
 
-  /** Closes the open slot, and those after it in which there was no look. */
+  /** Closes the open slot, and those after it in which there was no sample. */
   close(count: number): void {
     for (let slot = 0; slot < Math.min(count, MAX_SLOTS + 1); slot++) {
       const cells = [this.#low, roundMean(this.#mean), this.#high].join(",");
-      if (this.#looks > 0) this.filled++;
-      this.cells.push(this.#looks > 0 ? cells : "");
+      if (this.#samples > 0) this.filled++;
+      this.cells.push(this.#samples > 0 ? cells : "");
       if (this.cells.shift()) this.filled--;
-      this.#looks = 0;
+      this.#samples = 0;
     }
   }
 }
@@ -55,9 +56,9 @@ function roundMean(mean: number): number {
  * the number was current, in memory only. The monotonic clock divides the day.
  */
 export class History {
-  // By label, which follows `min` in the name of a column, in the order of the first looks
+  // By label, which follows `min` in the name of a column, the oldest first
   readonly #days = new Map<string, Day>();
-  #looked: Snapshot["current"] | undefined;
+  #sampled: Snapshot["current"] | undefined;
   #slot = 0; // the open one
   #clockOffset = 0; // the system clock minus the monotonic clock
   #csv: Uint8Array<ArrayBuffer> | undefined; // until a slot is closed, or the clock is set
@@ -70,11 +71,11 @@ export class History {
   }
 
   /** Adds the current numbers to their slot. To be called once a second. */
-  look({ current }: Snapshot): void {
+  sample({ current }: Snapshot): void {
     const count = Math.floor(this.clock.now() / SLOT_MS) - this.#slot;
     if (count > 0) this.#closeSlots(count);
-    if (count > 0 || current !== this.#looked) this.#find(current);
-    for (const day of this.#days.values()) day.look();
+    if (count > 0 || current !== this.#sampled) this.#find(current);
+    for (const day of this.#days.values()) day.sample();
   }
 
   /** Returns a CSV text (RFC 4180) with a row for each closed slot. */
@@ -99,7 +100,7 @@ export class History {
 
   /** Finds the current numbers, and remembers new ones as far as there is room. */
   #find(current: Snapshot["current"]): void {
-    this.#looked = current;
+    this.#sampled = current;
     for (const day of this.#days.values()) day.current = undefined;
     const added = new Map<string, number>();
     for (const [label, number] of listLabels(current)) {

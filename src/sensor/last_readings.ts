@@ -10,10 +10,10 @@ interface Sensor {
   readonly json: string;
   /** When that arrived. */
   readonly arrival: number;
-  /** When the first one arrived since the last break of more than the maximum age. */
-  readonly start: number;
-  /** The longest time without such a break, up to the last break. */
-  readonly longestMs: number;
+  /** When its current run of readings began, without a break of more than the maximum age. */
+  readonly runStart: number;
+  /** The longest earlier run, in ms. */
+  readonly longestRunMs: number;
 }
 
 /**
@@ -56,9 +56,10 @@ export class LastReadings {
     this.#hasNames = name !== ONLY_SENSOR;
     this.#expire(arrival);
     const previous = this.#current.get(name);
-    const longestMs = (previous ?? this.#silent.get(name))?.longestMs ?? 0;
-    const start = previous?.start ?? arrival;
-    this.#add(this.#current, name, { json, arrival, start, longestMs });
+    const longestRunMs = (previous ?? this.#silent.get(name))?.longestRunMs ??
+      0;
+    const runStart = previous?.runStart ?? arrival;
+    this.#add(this.#current, name, { json, arrival, runStart, longestRunMs });
     this.#makeRoom();
   }
 
@@ -105,20 +106,20 @@ export class LastReadings {
   #expire(now: number): void {
     const maxAgeMs = this.maxAgeSeconds * 1000;
     for (const [name, sensor] of this.#current) {
-      const { arrival, start } = sensor;
+      const { arrival, runStart } = sensor;
       if (now - arrival <= maxAgeMs) break;
       this.#delete(name);
-      const longestMs = Math.max(sensor.longestMs, arrival - start);
-      const forgetAt = arrival + maxAgeMs + longestMs;
+      const longestRunMs = Math.max(sensor.longestRunMs, arrival - runStart);
+      const forgetAt = arrival + maxAgeMs + longestRunMs;
       // What would be forgotten at once is not added: a flood of names would take long
       if (name === ONLY_SENSOR || now > forgetAt) continue;
-      this.#add(this.#silent, name, { ...sensor, json: "", longestMs });
+      this.#add(this.#silent, name, { ...sensor, json: "", longestRunMs });
       this.#forgetAt = Math.min(this.#forgetAt, forgetAt);
     }
     if (now < this.#forgetAt) return;
     this.#forgetAt = Infinity;
-    for (const [name, { arrival, longestMs }] of this.#silent) {
-      const forgetAt = arrival + maxAgeMs + longestMs;
+    for (const [name, { arrival, longestRunMs }] of this.#silent) {
+      const forgetAt = arrival + maxAgeMs + longestRunMs;
       if (now > forgetAt) this.#delete(name);
       else this.#forgetAt = Math.min(this.#forgetAt, forgetAt);
     }

@@ -61,11 +61,11 @@ export function parseText(line: Uint8Array): ValidLine {
 export function createJsonParser(keys?: readonly string[]): LineParser {
   // With keys, a piece of a longer text is dropped anyway: it has no name
   if (keys) return (line) => parseJson(line, keys);
-  let mayGoOn = false; // whether the previous line may be the start of a longer text
+  let mayContinue = false; // whether the previous line may be the start of a longer text
   return (line) => {
     // A piece is no reading, even if it is valid JSON, such as 2. Pretty-printers indent it
-    const isPiece = mayGoOn && isIndented(line);
-    mayGoOn = isOpen(line);
+    const isPiece = mayContinue && isIndented(line);
+    mayContinue = isOpen(line);
     return isPiece ? NOT_JSON : parseJson(line);
   };
 }

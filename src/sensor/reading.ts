@@ -2,7 +2,7 @@
 export interface Measurement {
   /** The JSON text to serve. */
   readonly json: string;
-  /** When it arrived, or the latest of its parts, by the system clock, in ms since 1970. */
+  /** When it, or its latest part, arrived, by the system clock, in ms since 1970. */
   readonly time: number;
 }
 

@@ -12,8 +12,8 @@ const HANGING =
   ". If it logs no reason, its program may hang (restart datasensor), or its battery is empty";
 const BACK = "Sensors send readings again";
 const RARE_ADVICE =
-  ". Unless they only pass by, set --max-age to two or three times their interval";
-const MAX_NAMES = 100; // that are kept to notice rare sensors
+  ". Unless they are visitors, such as passing cars, set --max-age to two or three times their interval";
+const MAX_FORGOTTEN = 100; // names that are kept to notice rare sensors
 
 /** Remembers the numbers of sensors, and logs what changes, whether or not a client asks. */
 export class Watch {
@@ -23,7 +23,7 @@ export class Watch {
   #isProblemLogged = false;
   readonly #fellSilent = new Set<string>(); // names, until they are logged
   readonly #cameBack = new Set<string>();
-  readonly #heardOnce = new Set<string>(); // names of sensors that are not missed
+  readonly #forgotten = new Set<string>(); // names that were never silent
   #isRareLogged = false;
 
   /** @param maxAgeSeconds How old a reading may be; Infinity for no limit. */
@@ -46,7 +46,7 @@ export class Watch {
     while (!stop.aborted) {
       await this.clock.delay(WATCH_MS);
       const now = this.readings.snapshot();
-      this.history.look(now);
+      this.history.sample(now);
       this.#compareNames(now);
       this.#logNames(this.#fellSilent, silence, HANGING);
       this.#logNames(this.#cameBack, BACK);
@@ -70,17 +70,17 @@ export class Watch {
     for (const name of now.current.keys()) {
       const isBack = !this.#fellSilent.delete(name) && before.silent.has(name);
       if (isBack) this.#cameBack.add(name);
-      if (this.#heardOnce.has(name)) this.#logRare(name);
+      if (this.#forgotten.has(name)) this.#logRare(name);
     }
     for (const name of before.current.keys()) {
       const isKnown = now.current.has(name) || now.silent.has(name);
       if (isKnown || name === ONLY_SENSOR || hasEvicted) continue;
-      if (this.#heardOnce.size === MAX_NAMES) this.#heardOnce.clear();
-      this.#heardOnce.add(name);
+      if (this.#forgotten.size === MAX_FORGOTTEN) this.#forgotten.clear();
+      this.#forgotten.add(name);
     }
   }
 
-  /** Logs names once a minute, all since the last time. */
+  /** Logs a name, and how many there are since the last time, once a minute. */
   #logNames(names: Set<string>, problem: string, advice = ""): void {
     const [name] = names;
     if (name === undefined) return;

@@ -81,9 +81,9 @@ export function listen(
 ): Listener {
   const closer = new AbortController();
   const { signal } = closer;
-  const all = { ...application, hostname, port, signal, onListen() {} }; // silent
+  const options = { ...application, hostname, port, signal, onListen() {} };
   try {
-    return { server: system.serve(all), closer };
+    return { server: system.serve(options), closer };
   } catch (error) {
     const { kind, reason, remedy } = causeOf(error as Error);
     // DENO_SERVE_ADDRESS, not this address, was refused

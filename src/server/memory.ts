@@ -6,7 +6,7 @@
 import type { System } from "../system.ts";
 
 const MEMORY_LIMIT_BYTES = 144e6; // normal use stays below 110 MB
-const MEMORY_GROWTH_BYTES = 64e6; // or this much above the lowest use, if that is higher
+const MEMORY_GROWTH_BYTES = 64e6; // above the lowest use, if that permits more
 const CHECK_MS = 200; // an attack takes hundreds of MB in a few of these
 const RELEASE_MS = 500; // until closed connections have freed their memory, if they do
 const RELEASE_CHECKS = 10; // more than were ever needed: a board may be slower

@@ -28,7 +28,7 @@ export interface ServerSettings extends Address {
   readonly retriesStart: boolean;
 }
 
-/** Why a listener no longer serves. Accept: it failed, for example for lack of descriptors. */
+/** Why a listener no longer serves. `accept`: accepting a connection failed, as with EMFILE. */
 type Ending =
   | { readonly kind: "stopped" }
   | { readonly kind: "memory" | "accept"; readonly reason: string };

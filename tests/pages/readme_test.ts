@@ -57,8 +57,7 @@ const SERVED: [command: string, reading: string][] = [
 test("the README's programs are served by its commands, which end if the service cannot start", async () => {
   await using machine = await Machine.start();
   await machine.type(`cat >my-sensor.py <<'END'\n${PYTHON}END
-    printf '#!/bin/sh\\necho 21.5\\n' >my-program
-    chmod 755 my-program`);
+    echo 'print(21.5)' >my-program.py`);
   for (const [command, reading] of SERVED) {
     await using _service = machine.start("sh", "-c", command);
     const read = "curl http://127.0.0.1:5000/datasensor";

@@ -164,7 +164,7 @@ Deno.test("it is logged once that sensors send more rarely than the maximum age"
   ]);
   assertEquals(warnings, [[
     5,
-    'WARN Sensors send more rarely than every 1.5 s (--max-age), such as "attic". Unless they only pass by, set --max-age to two or three times their interval',
+    'WARN Sensors send more rarely than every 1.5 s (--max-age), such as "attic". Unless they are visitors, such as passing cars, set --max-age to two or three times their interval',
   ]]);
 });
 

@@ -6,9 +6,9 @@ import { LastReadings } from "../../../src/sensor/last_readings.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-const LOOK_MS = 10_000; // the program looks once a second
+const SAMPLE_MS = 10_000; // the program does so once a second
 
-/** A service that is looked at in time, and its clocks. */
+/** A service that is sampled in time, and its clocks. */
 class Simulation {
   monotonicMs = 0;
   wallMs = Date.UTC(2026, 10, 26, 12);
@@ -24,7 +24,7 @@ class Simulation {
     this.readings = new LastReadings(maxAgeSeconds, "", this.clock);
   }
 
-  /** Lets time pass, without a look. */
+  /** Lets time pass, without a sample. */
   pass(milliseconds: number): void {
     this.monotonicMs += milliseconds;
     this.wallMs += milliseconds;
@@ -32,17 +32,17 @@ class Simulation {
 
   /** Prints a reading, again after each period, while time passes. */
   run(duration: number, json = "", name?: string, period = MINUTE): this {
-    for (let passed = 0; passed < duration; passed += LOOK_MS) {
+    for (let passed = 0; passed < duration; passed += SAMPLE_MS) {
       if (json && passed % period === 0) this.readings.set(json, name);
-      this.history.look(this.readings.snapshot());
-      this.pass(LOOK_MS);
+      this.history.sample(this.readings.snapshot());
+      this.pass(SAMPLE_MS);
     }
     return this;
   }
 
   /** Looks once more, which closes a slot at its end, and returns the lines of the CSV text. */
   get lines(): string[] {
-    this.history.look(this.readings.snapshot());
+    this.history.sample(this.readings.snapshot());
     const text = new TextDecoder().decode(this.history.csv());
     assertEquals(text.slice(-2), "\r\n");
     return text.slice(0, -2).split("\r\n");
@@ -88,7 +88,7 @@ Deno.test("History names the columns of numbers, and leaves out those with long 
   }
 });
 
-/** Numbers at two looks, and their cells. */
+/** Numbers in two samples, and their cells. */
 const CELLS: [a: string, b: string, cells: string][] = [
   ["1e300", "1e300", "1e+300,1e+300,1e+300"],
   ["31234567", "31234568", "31234567,31234567.5,31234568"],
@@ -100,7 +100,7 @@ const CELLS: [a: string, b: string, cells: string][] = [
 
 Deno.test("History has numbers as they are, and means with nine digits or an integer part", () => {
   for (const [a, b, cells] of CELLS) {
-    const simulation = new Simulation().run(LOOK_MS, a).run(LOOK_MS, b);
+    const simulation = new Simulation().run(SAMPLE_MS, a).run(SAMPLE_MS, b);
     simulation.pass(5 * MINUTE);
     assertEquals(simulation.cells, [cells]);
   }
