@@ -76,7 +76,7 @@ const CASES: Case[] = [
     expected: {
       sensors: ["1 s old,9"],
       graph:
-        "M540,95h0L550,50h0M570,5h0L580,5h0L590,5h0 |  | 11:58 AM | no history",
+        "M540,95h0L550,50h0M570,5h0L580,5h0L590,5h0 |  | 11:58 AM | low 7 at 12:00 PM, high 9 at 12:00 PM",
     },
   },
   {
@@ -84,7 +84,8 @@ const CASES: Case[] = [
     answers: one(7, 8, 9),
     seconds: [0, 5, 65],
     expected: {
-      graph: "M468,95h0L478,50h0L598,5h0 |  | 11:58 AM 12:00 PM | no history",
+      graph:
+        "M468,95h0L478,50h0L598,5h0 |  | 11:58 AM 12:00 PM | low 7 at 12:00 PM, high 9 at 12:01 PM",
     },
   },
   {
@@ -92,7 +93,8 @@ const CASES: Case[] = [
     answers: one(1, 1, 1, 7, 8),
     seconds: [0, 5, 10, -45, -40],
     expected: {
-      graph: "M582,95h0L592,5h0 |  | 11:56 AM 11:58 AM | no history",
+      graph:
+        "M582,95h0L592,5h0 |  | 11:56 AM 11:58 AM | low 7 at 11:59 AM, high 8 at 11:59 AM",
     },
   },
   {
@@ -102,6 +104,8 @@ const CASES: Case[] = [
     history: [column("k9: id"), ...Array(12).fill("1,1,1")],
     expected: {
       sensors: ["k9 1 s old,v 3,id 1", "k10 2 h old,z 1,a 2,b on"],
+      graph:
+        "M540,50h0L550,50h0L560,50h0L570,50h0L580,50h0L590,50h0 |  | 11:58 AM | no history",
     },
   },
   {

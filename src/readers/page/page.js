@@ -120,16 +120,15 @@ function drawValue({ name, unit, value, points, ...its }, day) {
   const text = failure || isMissing ? "–" : formatValue(value, decimals);
   const number = create("b", text);
   if (isMissing && !failure) number.className = "problem";
-  const [label, symbol] = [
-    create("span", shorten(name)),
-    create("small", unit),
-  ];
+  const label = create("span", shorten(name));
+  const symbol = create("small", unit);
   const caption = create("figcaption", label, " ", number, " ", symbol);
   const { html, range } = updateGraph(day, points, now, history.end, decimals);
   if (!html) return create("figure", caption);
   const graph = create("div");
   graph.html = html;
-  const note = create("p", day.spans.length > 0 ? range : "no history");
+  const hasDay = day.spans.length > 0 || history.days.size === 0; // as after a start
+  const note = create("p", hasDay ? range : "no history");
   return create("figure", caption, graph, note);
 }
 
