@@ -95,10 +95,8 @@ export class Program extends Process {
     return Number(await shell(`ls /proc/${this.pid}/fd | wc -l`));
   }
 
-  /** Waits until it has logged a number of lines, and returns all lines. */
-  async waitForLines(count: number): Promise<string[]> {
+  async waitForLines(count: number): Promise<void> {
     const lines = () => this.lines.length;
     await waitFor(`${count} lines`, lines, (found) => found >= count);
-    return this.lines;
   }
 }

@@ -6,10 +6,6 @@ import { block } from "../helpers/guide.ts";
 import { Machine, testOnMachine } from "../helpers/machine.ts";
 
 const README = "README.md";
-const PYTHON = block(README, "json.dumps");
-const ONE = block(README, "python3 my-sensor.py |");
-const LOOP = block(README, "while echo;");
-const TWO = block(README, "while sleep 1");
 const test = testOnMachine("python3");
 
 Deno.test("the README shows the text of --help", () => {
@@ -45,20 +41,23 @@ test("the README's sensor is answered as shown, before and after it dies", async
   await type(machine, block(README, "$ rm plugged-in"));
 });
 
-const SERVED: [command: string, reading: string][] = [
-  [ONE, '{"temperature_C": 21.5}'],
-  [LOOP, "21.5"],
+const SERVED: [words: string, reading: string][] = [
+  ["python3 my-sensor.py |", '{"temperature_C": 21.5}'],
+  ["while echo;", "21.5"],
   [
-    TWO,
+    "while sleep 1",
     '{"cellar":{"room": "cellar", "temperature_C": 12.8},"kitchen":{"room": "kitchen", "temperature_C": 21.5}}',
   ],
 ];
 
 test("the README's programs are served by its commands, which end if the service cannot start", async () => {
   await using machine = await Machine.start();
-  await machine.type(`cat >my-sensor.py <<'END'\n${PYTHON}END
-    echo 'print(21.5)' >my-program.py`);
-  for (const [command, reading] of SERVED) {
+  await machine.type(
+    `cat >my-sensor.py <<'END'\n${block(README, "json.dumps")}END
+    echo 'print(21.5)' >my-program.py`,
+  );
+  for (const [words, reading] of SERVED) {
+    const command = block(README, words);
     await using _service = machine.start("sh", "-c", command);
     const read = "curl http://127.0.0.1:5000/datasensor";
     await type(machine, `$ ${read}\n${reading}`);

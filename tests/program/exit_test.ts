@@ -1,5 +1,4 @@
-// How the program ends: exit codes, signals, terminals. It completes its log, whatever its
-// clients and its console do.
+// How the program ends: exit codes, signals, terminals, and its log.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Folder } from "../helpers/files.ts";
@@ -151,21 +150,23 @@ test("the program asks for no permission on a terminal", async () => {
   assertMatch(program.stdout, /^Cannot listen: /m);
 });
 
-test("the program stops when its terminal is closed, and completes its log elsewhere", async () => {
-  using folder = await Folder.create();
-  const log = `${folder.path}/log`;
-  const run = programCommand(["--port", "0"]).flat();
-  const streams = `>${log} 2>/dev/null`; // only its input is the terminal
-  await using terminal = new Process(...onTerminal(run, streams));
-  const read = () => Deno.readTextFile(log).catch(() => "");
-  const url = /http:\/\/[\d.]+:(\d+)\//;
-  const text = await waitFor("an address", read, (text) => url.test(text));
-  const port = Number(text.match(url)![1]);
-  await getMany(port, REQUESTS);
-  terminal.kill("SIGKILL"); // which is the program's parent
-  await waitUntilClosed(port);
-  // Without its parent, its end cannot be awaited
-  const isWhole = (text: string) =>
-    text.split("\n").filter(parseAccessLine).length === REQUESTS;
-  await waitFor("the whole log", read, isWhole);
-});
+for (const others of ["2>/dev/null", "</dev/null"]) {
+  test(`the program stops when its terminal is closed, with ${others}, and completes its log elsewhere`, async () => {
+    using folder = await Folder.create();
+    const log = `${folder.path}/log`;
+    const run = programCommand(["--port", "0"]).flat();
+    const streams = `>${log} ${others}`; // only its input or its errors are the terminal
+    await using terminal = new Process(...onTerminal(run, streams));
+    const read = () => Deno.readTextFile(log).catch(() => "");
+    const url = /http:\/\/[\d.]+:(\d+)\//;
+    const text = await waitFor("an address", read, (text) => url.test(text));
+    const port = Number(text.match(url)![1]);
+    await getMany(port, REQUESTS);
+    terminal.kill("SIGKILL"); // which is the program's parent
+    await waitUntilClosed(port);
+    // Without its parent, its end cannot be awaited
+    const isWhole = (text: string) =>
+      text.split("\n").filter(parseAccessLine).length === REQUESTS;
+    await waitFor("the whole log", read, isWhole);
+  });
+}

@@ -95,10 +95,7 @@ export async function sendUnread(port: number): Promise<void> {
   }));
 }
 
-/**
- * Empty DATA frames, which a busy machine has no time to encode during an attack. Deno
- * keeps about 240 bytes of each.
- */
+/** Empty DATA frames: a busy machine has no time to encode them during an attack. */
 const EMPTY_FRAMES = Uint8Array.from(
   Array(10_000).fill([...frame(TYPE.DATA, 0, 1, [])]).flat(),
 );

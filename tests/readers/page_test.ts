@@ -175,10 +175,12 @@ const CASES: Case[] = [
     },
   },
   {
-    what: "nothing while it is hidden, in which it does not ask",
-    answers: one(7),
-    before: hide(2, true),
-    expected: { title: "BOARD", requests: 1 },
+    what: "nothing while it is hidden, and not what it asked for before",
+    answers: one(7, 8),
+    before: `const get = fetch;
+      fetch = async (...it) => (await new Promise((resolve) =>
+        setTimeout(resolve, 3000)), get(...it));` + hide(9, true),
+    expected: { title: "BOARD", requests: 2 },
   },
   {
     what: "a new answer at once after it was hidden",

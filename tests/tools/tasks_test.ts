@@ -24,6 +24,7 @@ for (const [name, attempt] of Object.entries(attempts)) {
   const result = await Promise.try(attempt).catch((error) => error);
   if (!(result instanceof Deno.errors.NotCapable)) console.log(name);
 }
+Deno.networkInterfaces(); // for the start report
 console.log("Permitted: nothing else");`;
 
 /** Runs the task in a folder, with the "--" that npm users type before flags. */

@@ -139,7 +139,7 @@ Deno.test("it is logged that no reading has come since the start, that one comes
   ]]);
 });
 
-Deno.test("it is logged which of several sensors fall silent, and which are back, once a minute", async () => {
+Deno.test("it is logged once a minute which sensors fall silent, and which are back, but a sensor that was heard once is not missed", async () => {
   const warnings = await watch(70, (second) => {
     const isHealthy = second < 5 || second > 8 && second < 63;
     return [

@@ -40,9 +40,9 @@ Deno.test("listValues() lists what only the history has after what the reading h
 });
 
 Deno.test("listValues() leaves out the texts that the name of the sensor has", () => {
-  const reading = { model: "a/b", channel: 1, id: "42", text: "4" };
+  const reading = { model: "a/b", channel: 1, id: "42", text: "b" };
   const shown = list(reading, "a%2Fb/1/42").map((it) => it.split("|")[3]);
-  assertEquals(shown, ["1", "42", "4"]);
+  assertEquals(shown, ["1", "42", "b"]);
 });
 
 Deno.test("listValues() ends at ten objects, and at a path of 400 characters", () => {
