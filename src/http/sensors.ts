@@ -16,7 +16,7 @@ export function formatSensors(snapshot: Snapshot, now: number): string {
   const sensors: [name: string, json: string][] = [];
   let room = MAX_CHARACTERS;
   const add = (name: string, time: number, reading?: string) => {
-    const age = Math.max(0, Math.round((now - time) / 100) / 10);
+    const age = Math.round((now - time) / 100) / 10;
     const json = "{" +
       (name === ONLY_SENSOR ? "" : `"name":${JSON.stringify(name)},`) +
       `"time":"${new Date(time).toISOString()}","age":${age}` +

@@ -5,6 +5,7 @@ import type { Snapshot } from "./reading.ts";
 const SLOT_MS = 5 * 60_000;
 const MAX_SLOTS = 288; // a day
 const MAX_NUMBERS = 128;
+const MAX_WALKED = 1000; // numbers of a sensor: a hostile line has 32,000
 const MAX_LABEL_CHARACTERS = 400;
 // Of the response: while a client does not read it, the kernel keeps all of it
 const MAX_CHARACTERS = 512 * 1024;
@@ -172,7 +173,7 @@ function* listLabels(
   for (const [name, { json }] of current) {
     // A sensor `a` may have a key `b: c`
     const start = name && `${name.replaceAll(": ", "%3A ")}: `;
-    for (const [key, number] of listNumbers(json)) {
+    for (const [key, number] of listNumbers(json).take(MAX_WALKED)) {
       const label = key === undefined ? "" : ` ${start}${key}`;
       if (label.length > 1 + MAX_LABEL_CHARACTERS) continue;
       yield [label.toWellFormed(), number];

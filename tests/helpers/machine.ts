@@ -8,10 +8,8 @@ import { type Test, testWith } from "./skip.ts";
 import { waitFor } from "./wait.ts";
 
 /**
- * Makes what is typed harmless: a network without other machines, in which each program
- * has its usual port, and changes of /etc, /usr, /var and /run that vanish. Puts the given
- * files in place of this machine's, and installs the package, but no executable. What
- * installs or starts programs, or needs a person or another machine, does nothing.
+ * Gives what is typed a network of its own, the given files, the package without executable,
+ * and changes that vanish. What installs or starts programs does nothing.
  */
 const SETUP = `
 cd "$1"

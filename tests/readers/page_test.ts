@@ -42,7 +42,6 @@ interface Case {
   expected: Partial<Shown> & { requests?: number };
 }
 
-/** Says at some seconds that the page is hidden, or not. */
 const hide = (second: number, isHidden: boolean) =>
   `setTimeout(() => {
     Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true });
@@ -156,6 +155,12 @@ const CASES: Case[] = [
       sensors: [],
       requests: 1,
     },
+  },
+  {
+    what: "that the password of the last day is wrong",
+    answers: one(7),
+    history: [401],
+    expected: { title: "No reading – BOARD", requests: 1 },
   },
   {
     what: "elements as text, and the start of a long one",

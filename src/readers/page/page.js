@@ -148,15 +148,16 @@ async function loadHistory() {
   historyDue = Infinity;
   const use = (csv) => history = parseHistory(csv);
   const reason = await ask("history", use, PAUSE_MS);
-  historyDue = Math.max(history.end + NEXT_MS, now + PAUSE_MS);
+  historyDue = Math.max(reason ? 0 : history.end + NEXT_MS, now + PAUSE_MS);
   note.textContent = reason && `The last day is missing: ${reason}`;
-  if (isRefused) failure = reason;
+  if (isRefused) [failure, turn] = [reason, turn + 1]; // no answer under way counts
   keep(sensors);
   if (!main.hidden) show();
 }
 
 /** Asks for the readings, and again in time, until the page is hidden. */
 async function poll() {
+  if (isRefused) return;
   const own = ++turn;
   const use = (json) => keep(JSON.parse(json));
   const reason = await ask("sensors", use, PERIOD_MS);
@@ -164,7 +165,7 @@ async function poll() {
   failure = reason;
   show();
   main.hidden = false;
-  if (!isRefused) timer = setTimeout(poll, PERIOD_MS);
+  timer = setTimeout(poll, PERIOD_MS);
   if (!failure && now >= historyDue) loadHistory();
 }
 
@@ -174,7 +175,7 @@ function follow() {
   turn++;
   main.hidden = true;
   document.title = location.host;
-  if (!document.hidden && !isRefused) poll();
+  if (!document.hidden) poll();
 }
 
 find("h1").textContent = location.host;
