@@ -84,7 +84,7 @@ function keep(answer) {
     const seen = old.get(sensor.name) ?? new Map();
     const drawn = [...seen].filter(([, { points }]) => points.length > 0);
     const known = new Map([...history.days, ...drawn]);
-    for (const value of listValues(sensor, known)) {
+    for (const value of listValues(sensor, known, MAX_VALUES)) {
       if (++count > MAX_VALUES) break;
       const points = addPoint(seen.get(value.label), value.number, now);
       values.set(value.label, { ...value, ...points });

@@ -9,11 +9,12 @@ const DECIMAL = /^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?\s*$/i; // as src
  * by label: the label, name and unit of each and, if it is there, its value, and its
  * number, if src/sensor/numbers.ts has it, too. A text that the sensor's name has is left out.
  */
-export function listValues({ name: sensor, reading = null }, known) {
+export function listValues({ name: sensor, reading = null }, known, limit) {
   const values = new Map(); // of those with the same label, the last counts
   const isDecimal = typeof reading === "string" && DECIMAL.test(reading);
   for (const { key, name, value } of walk(isDecimal ? +reading : reading)) {
     if (isRepeated(value, sensor ?? "")) continue;
+    if (values.size > limit) break; // one more shows that there are more
     const label = toLabel(sensor, key);
     const number = typeof value === "string" ? NaN : Number(value);
     values.set(label, { label, ...splitUnit(name), value, number });
