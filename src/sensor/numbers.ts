@@ -29,10 +29,9 @@ function* listNumbersOf(
     const number = Number(value); // JSON permits some that are infinite, like 1e999
     if (Number.isFinite(number)) yield [key, number];
   } else if (typeof value === "object" && value !== null && depth < MAX_DEPTH) {
-    const members = value as Record<string, unknown>;
-    for (const name of Object.keys(members)) { // entries() would copy a large array
+    for (const name of Object.keys(value)) { // entries() would copy a large array
       const path = key === undefined ? name : `${key}.${name}`;
-      yield* listNumbersOf(members[name], path, depth + 1);
+      yield* listNumbersOf(value[name as keyof typeof value], path, depth + 1);
     }
   }
 }
