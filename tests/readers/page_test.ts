@@ -190,7 +190,7 @@ const CASES: Case[] = [
   {
     what: "a new answer at once after it was hidden",
     answers: one(7, 8, 9),
-    before: hide(2, true) + hide(27, false),
+    before: hide(2, true) + hide(24, false),
     expected: { title: "8 – BOARD" },
   },
   {
