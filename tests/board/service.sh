@@ -19,7 +19,7 @@ cd /tmp
 ln -s /usr/bin/datasensor .
 echo 'print(21.5)' >my-sensor.py
 loop="ulimit -n 192
-while printf '\030\n'; do python3 -u my-sensor.py; sleep 5; done |
+while printf '\030\n'; do python3 my-sensor.py; sleep 5; done |
   ./datasensor --stdin --json"
 shows '*Cannot listen on "0.0.0.0", port 5000: another program uses the port*' bash -c "$loop"
 systemctl stop datasensor
