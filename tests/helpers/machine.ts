@@ -4,7 +4,7 @@
 import { Folder } from "./files.ts";
 import { type Output, output, Process } from "./process.ts";
 import { programCommand } from "./program.ts";
-import { type Test, testWith } from "./skip.ts";
+import { findMissing, type Test, testUnless } from "./skip.ts";
 import { waitFor } from "./wait.ts";
 
 /**
@@ -54,10 +54,17 @@ const SENSOR_ENV = [
 const [, RUN_SENSOR] = UNIT.match(/^ExecStart=(.*) \$\{SENSOR\}$/m)!;
 
 /** Returns what defines tests that need a machine, as testWith() does. */
-export function testOnMachine(...programs: string[]): Test {
+export async function testOnMachine(...programs: string[]): Promise<Test> {
   const tools = ["curl", "ip", "nsenter", "unshare", ...programs];
-  const isRoot = Deno.build.os === "linux" && Deno.uid() === 0;
-  return testWith(...tools, ...isRoot ? [] : ["/to be root on Linux"]);
+  return testUnless(findMissing(...tools) ?? await findRefusal());
+}
+
+/** Returns why this user cannot make a machine, if so: a container's root may not either. */
+async function findRefusal(): Promise<string | undefined> {
+  const { code } = await output("unshare", ["--mount", "--net", "true"]);
+  return code === 0
+    ? undefined
+    : "unshare is not permitted: run the tests as root";
 }
 
 /** A machine that is a board, named BOARD, and a PC. */

@@ -6,24 +6,45 @@ export type Test = (
   run: (test: Deno.TestContext) => void | Promise<void>,
 ) => void;
 
+/** What has been said to be missing. Each file of tests has this set for itself. */
+const said = new Set<string>();
+
 /**
- * Returns what defines tests that are skipped if this machine lacks one of some programs or
- * files. Deno hides the files in /proc, /sys and some in /dev from tests.
+ * Returns what defines tests or, if this machine lacks something, skips them: for the same
+ * lack, a file has only one skipped test, whose name says what is missing.
  *
- * @example
- * testWith("curl")("curl reads it", async () => {});
- *
- * @throws {Error} In CI, where everything must be installed: a run that skips a test
- * would look like one that passes.
+ * @throws {Error} In CI, where nothing may be missing: a run that skips a test would look
+ * like one that passes.
  */
-export function testWith(...names: string[]): Test {
+export function testUnless(lack: string | undefined): Test {
+  if (!lack) return Deno.test;
+  if (Deno.env.has("CI")) throw new Error(lack);
+  if (!said.has(lack)) Deno.test.ignore(`(skipped: ${lack})`, () => {});
+  said.add(lack);
+  return () => {};
+}
+
+/**
+ * Returns what is missing of some programs and files, if anything is. Deno hides the files in
+ * /proc, /sys and some in /dev from tests.
+ */
+export function findMissing(...names: string[]): string | undefined {
   const folders = Deno.env.get("PATH")?.split(":") ?? [];
   const missing = names.find((name) => {
     const places = folders.map((folder) => `${folder}/${name}`);
     return !(name.startsWith("/") ? [name] : places).some(exists);
   });
-  if (missing && Deno.env.has("CI")) throw new Error(`Install ${missing}`);
-  return (name, run) => Deno.test(name, { ignore: !!missing }, run);
+  return missing && `${missing} is missing: install it`;
+}
+
+/**
+ * Returns what defines tests that need programs or files, as testUnless() does.
+ *
+ * @example
+ * testWith("curl")("curl reads it", async () => {});
+ */
+export function testWith(...names: string[]): Test {
+  return testUnless(findMissing(...names));
 }
 
 function exists(path: string): boolean {

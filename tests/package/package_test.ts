@@ -1,16 +1,17 @@
-// Makes the Debian package, and looks into it. tests/board installs it.
+// Makes the Debian package, and looks into it: tests/board installs it. And makes the
+// executable for ARM, which Debian's qemu-user-static runs on a PC.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { HELP } from "../../src/process/command_line.ts";
-import { COMPUTE_LIMIT_MS, make } from "../helpers/build.ts";
+import { COMPUTE_LIMIT_MS, make, testCompiling } from "../helpers/build.ts";
 import { listBrokenLinks } from "../helpers/guide.ts";
 import { shell } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
-import { testWith } from "../helpers/skip.ts";
 import { sendUnread } from "../program/http2.ts";
 
 const DOCUMENTS = "usr/share/doc/datasensor";
 const PACKAGE = "datasensor_amd64.deb";
+const ARM_LIBRARIES = "/usr/aarch64-linux-gnu"; // Debian's libc6-arm64-cross has them
 
 /** Its files, each after its mode; all are root's. */
 const FILES = `
@@ -41,7 +42,15 @@ lrwxrwxrwx usr/share/doc/datasensor/src/readers/datasensor_rules.yml -> ../../..
 lrwxrwxrwx usr/share/doc/datasensor/src/readers/nginx.conf -> ../../../../datasensor/nginx.conf
 `;
 
-testWith("dpkg-deb", "git", "lintian")(
+const testPackage = await testCompiling("dpkg-deb", "git", "lintian");
+const testExecutable = await testCompiling(
+  "git",
+  "qemu-aarch64-static",
+  `${ARM_LIBRARIES}/lib/libc.so.6`,
+  `${ARM_LIBRARIES}/lib/libgcc_s.so.1`,
+);
+
+testPackage(
   "the package has what a board needs, and no more",
   async (test) => {
     using project = await make("package", "x86_64");
@@ -109,5 +118,22 @@ testWith("dpkg-deb", "git", "lintian")(
         assertEquals(await listBrokenLinks(document), []);
       }
     });
+  },
+);
+
+testExecutable(
+  "the executable for ARM serves a reading in an emulator, and stops",
+  async () => {
+    using project = await make("compile", "aarch64");
+    const executable = `${project.path}/dist/datasensor-aarch64`;
+    const flags = ["--port", "0", "--host", "127.0.0.1", "--stdin", "--json"];
+    const args = ["-L", ARM_LIBRARIES, executable, ...flags];
+    await using program = new Program("qemu-aarch64-static", args);
+    await program.waitUntilListening(COMPUTE_LIMIT_MS);
+    const reading = '{"temperature_C":21.5}';
+    await program.write(`${reading}\n`);
+    await program.waitForAnswer(reading, COMPUTE_LIMIT_MS);
+    program.kill("SIGINT");
+    assertEquals((await program.waitForEnd(COMPUTE_LIMIT_MS)).code, 0);
   },
 );

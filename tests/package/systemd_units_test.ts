@@ -3,7 +3,9 @@
 import { assertEquals } from "@std/assert";
 import { Machine, testOnMachine } from "../helpers/machine.ts";
 
-testOnMachine("systemd-analyze")("the units are valid", async () => {
+const testUnits = await testOnMachine("systemd-analyze");
+
+testUnits("the units are valid", async () => {
   await using machine = await Machine.start({ "/usr/bin/datasensor": "" });
   const units = "datasensor.service datasensor-sensor.service";
   const { code, stdout, stderr } = await machine.type(
@@ -19,7 +21,9 @@ const FILTERS = {
   "python3 -c 'import sys\nfor line in sys.stdin: print(int(line) + 3)'": 4,
 };
 
-testOnMachine("jq", "python3")(
+const testFilters = await testOnMachine("jq", "python3");
+
+testFilters(
   "a sensor's lines arrive at once through filters",
   async () => {
     await using machine = await Machine.start();

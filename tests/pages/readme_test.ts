@@ -6,7 +6,7 @@ import { block } from "../helpers/guide.ts";
 import { Machine, testOnMachine } from "../helpers/machine.ts";
 
 const README = "README.md";
-const test = testOnMachine("python3");
+const test = await testOnMachine("python3");
 
 Deno.test("the README shows the text of --help", () => {
   assertEquals(block(README, "Usage: "), `${HELP}\n`);

@@ -15,7 +15,13 @@ const loopOf = (unit: string) =>
   unit.match(/^ExecStart=\/bin\/sh -c '(.*)'$/m)![1]!
     .replace(/([$%])\1/g, "$1");
 
-testOnMachine("mosquitto", "mosquitto_sub", "systemd-analyze")(
+const test = await testOnMachine(
+  "mosquitto",
+  "mosquitto_sub",
+  "systemd-analyze",
+);
+
+test(
   "the page's loop publishes each current reading, or a sensor's, and nothing without one",
   async () => {
     assert(UNIT.includes(CURL));

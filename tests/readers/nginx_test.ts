@@ -16,7 +16,9 @@ const READINGS = {
   "a%252Fb": '{"model":"a/b","t":21.5}',
 };
 
-testOnMachine("chromium", "nginx", "openssl", "promtool")(
+const test = await testOnMachine("chromium", "nginx", "openssl", "promtool");
+
+test(
   "nginx passes on what the board serves, over HTTPS to clients with the password",
   async () => {
     await using machine = await Machine.start();

@@ -13,7 +13,9 @@ const SETTINGS = `
 global: { scrape_interval: 500ms, evaluation_interval: 500ms }
 ${block(PAGE, "rule_files:")}`;
 
-testOnMachine("prometheus", "promtool")(
+const test = await testOnMachine("prometheus", "promtool");
+
+test(
   "Prometheus records the readings of each sensor, and which is silent",
   async () => {
     await using machine = await Machine.start();
