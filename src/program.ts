@@ -72,7 +72,7 @@ async function serve(config: Config, system: System): Promise<void> {
   const isColored = output.isTerminal() && !system.noColor;
   const consoleStyle = isColored ? "color" : "plain";
   const style = config.journal ? "journal" : consoleStyle;
-  const { logger, flush } = createLogger(sink, level, style, system);
+  const { logger, writer } = createLogger(sink, level, style, system);
   // The journal outlasts updates, so it names the version that logs what follows
   if (config.journal) logger.info(VERSION);
   const uncaught = system.uncaughtErrorSignal();
@@ -85,7 +85,7 @@ async function serve(config: Config, system: System): Promise<void> {
   // Outermost first. An error outside withErrors() still becomes a 500, by Deno.serve's
   // onError, but has no access line
   const handler = withContext(
-    withAccessLog(withHead(withErrors(resource, onError)), logger, system),
+    withAccessLog(withHead(withErrors(resource, onError)), writer, system),
   );
 
   const application = { handler, onError };
@@ -101,7 +101,7 @@ async function serve(config: Config, system: System): Promise<void> {
     await server.run(stop);
     uncaught.throwIfAborted();
   } finally {
-    await waitForOutput(flush(), system);
+    await waitForOutput(writer.flush(), system);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import type { Logger } from "../log/logger.ts";
+import type { LineWriter } from "../log/line_writer.ts";
 import type { Handler } from "./handler.ts";
 import { memoizeLast } from "./memoize_last.ts";
 
@@ -11,7 +11,7 @@ const MAX_LOGGED_CHARACTERS = 1000; // longer methods and targets are truncated
  */
 export function withAccessLog(
   handler: Handler,
-  logger: Logger,
+  writer: LineWriter,
   clock: Clock,
 ): Handler {
   const timestamp = createTimestamp(clock);
@@ -27,7 +27,8 @@ export function withAccessLog(
     // Deno does not reveal the version to a handler
     const requestLine = `"${method} ${target} HTTP/1.1"`;
     const { status } = response;
-    logger.info(`${client} - - [${timestamp()}] ${requestLine} ${status} -`);
+    // A record of @std/log for each request would take 0.6 µs
+    writer.write(`${client} - - [${timestamp()}] ${requestLine} ${status} -`);
     return response;
   };
 }

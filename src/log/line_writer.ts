@@ -1,10 +1,13 @@
 import type { Clock } from "../clock.ts";
 
-/** How many characters wait at most: those of about 50,000 requests. */
-export const CAPACITY_CHARACTERS = 4 * 1024 * 1024;
+/**
+ * The size of the buffer: about 50,000 lines of requests. Pages of it that were never touched
+ * take no memory.
+ */
+export const CAPACITY_BYTES = 4 * 1024 * 1024;
 
 const BATCH_DELAY_MS = 100; // how long the first line of a batch waits for more
-const BATCH_CHARACTERS = 64 * 1024; // of whole lines, unless a line is longer
+const BATCH_BYTES = 64 * 1024; // of whole lines, unless a line is longer
 const ATOMIC_BYTES = 4096; // a pipe takes all of them or none (PIPE_BUF in POSIX)
 const RETRY_MS = 500; // pause after the sink has failed
 const FULL_RETRY_MS = 10; // pause while a sink that does not block is full
@@ -16,12 +19,12 @@ export type Sink = (bytes: Uint8Array) => Promise<number>;
 /** Writes lines in batches to a slow console. Drops lines while its buffer is full. */
 export class LineWriter {
   readonly #encoder = new TextEncoder();
-  #lines: string[] = []; // with their ends
-  #characters = 0; // of these lines
-  #dropped = 0; // lines since the last one that fitted
-  #hasFailed = false; // whether a write has ever failed
+  readonly #buffer = new Uint8Array(CAPACITY_BYTES);
+  #length = 0; // of the lines at its start
+  #dropped = 0; // lines that did not fit, until a line says so
+  #batchBytes = BATCH_BYTES; // ATOMIC_BYTES once a write has failed
+  #endWait = () => {}; // for more lines
   #writing: Promise<void> | undefined;
-  readonly #flushed = Promise.withResolvers<void>();
 
   /** @param formatDropped Returns a line that says how many lines were dropped. */
   constructor(
@@ -32,60 +35,53 @@ export class LineWriter {
 
   /** Adds a line, without its end. Never blocks and never throws. */
   write(line: string): void {
-    const fits = this.#characters + line.length < CAPACITY_CHARACTERS;
-    if (fits) this.#add(line);
-    else this.#dropped++;
+    if (!this.#add(line)) this.#dropped++;
     this.#writing ??= this.#writeBatches();
   }
 
-  /** Resolves once all lines are written. From then on, no batch waits for more lines. */
+  /** Resolves once all lines are written, without a wait for more. */
   async flush(): Promise<void> {
-    this.#flushed.resolve();
+    this.#endWait();
     await this.#writing;
   }
 
-  #add(line: string): void {
-    this.#lines.push(`${line}\n`);
-    this.#characters += line.length + 1;
+  /** Adds a line to the buffer, and returns whether it fits. */
+  #add(line: string): boolean {
+    const text = `${line}\n`;
+    const room = this.#buffer.subarray(this.#length);
+    const { read, written } = this.#encoder.encodeInto(text, room);
+    const fits = read === text.length;
+    if (fits) this.#length += written;
+    return fits;
   }
 
   async #writeBatches(): Promise<void> {
-    const delay = this.clock.delay(BATCH_DELAY_MS);
-    await Promise.race([delay, this.#flushed.promise]);
-    while (this.#lines.length > 0) {
-      await this.#writeAll(this.#encoder.encode(this.#takeBatch()));
-    }
-    this.#writing = undefined;
-  }
-
-  /** Takes the next lines, up to the limit, or a longer one. */
-  #takeBatch(): string {
-    // The dropped lines came after all that wait
-    if (this.#dropped > 0) this.#add(this.formatDropped(this.#dropped));
-    this.#dropped = 0;
-    let characters = 0;
-    const end = this.#lines.findIndex(({ length }) =>
-      (characters += length) > BATCH_CHARACTERS
-    );
-    const count = end < 0 ? this.#lines.length : Math.max(end, 1);
-    const batch = this.#lines.splice(0, count).join("");
-    this.#characters -= batch.length;
-    return batch;
-  }
-
-  async #writeAll(lines: Uint8Array): Promise<void> {
-    for (let rest = lines; rest.length > 0;) {
+    await new Promise<void>((resolve) => {
+      this.#endWait = resolve;
+      this.clock.delay(BATCH_DELAY_MS).then(resolve);
+    });
+    while (this.#length > 0) {
+      const lines = this.#buffer.subarray(0, this.#length);
       try {
-        const part = this.#hasFailed ? takeLines(rest, ATOMIC_BYTES) : rest;
-        rest = rest.subarray(await this.sink(part));
+        this.#remove(await this.sink(takeLines(lines, this.#batchBytes)));
       } catch (error) {
         // Deno does not say how much of a failed write has arrived: it is repeated, in smaller
         // parts so that little comes twice
-        this.#hasFailed = true;
+        this.#batchBytes = ATOMIC_BYTES;
         const isFull = error instanceof Deno.errors.WouldBlock;
         await this.clock.delay(isFull ? FULL_RETRY_MS : RETRY_MS);
       }
     }
+    this.#writing = undefined;
+  }
+
+  /** Removes what was written from the start of the buffer, where nothing is read any more. */
+  #remove(count: number): void {
+    this.#buffer.copyWithin(0, count, this.#length);
+    this.#length -= count;
+    if (this.#dropped === 0) return;
+    // The dropped lines came after all that wait
+    if (this.#add(this.formatDropped(this.#dropped))) this.#dropped = 0;
   }
 }
 

@@ -16,15 +16,15 @@ const PRIORITIES: ByLevel = { DEBUG: "<7>", WARN: "<4>", ERROR: "<3>" };
 export type LogStyle = "plain" | "color" | "journal";
 
 /**
- * Creates a logger that writes records of a level and above to a sink, and never blocks or
- * throws. Its `flush()` resolves once all are written.
+ * Creates a logger that writes messages of a level and above to a sink, and never blocks or
+ * throws; and the writer of their lines, for lines that need no level.
  */
 export function createLogger(
   sink: Sink,
   level: LevelName,
   style: LogStyle,
   clock: Clock,
-): { logger: Logger; flush(): Promise<void> } {
+): { logger: Logger; writer: LineWriter } {
   const writer = new LineWriter(sink, (count) => {
     const message =
       `Log lines dropped because the output is too slow: ${count}`;
@@ -40,7 +40,7 @@ export function createLogger(
     formatter: ({ levelName, msg }) => formatMessage(levelName, msg, style),
   });
   const logger = new Logger("datasensor", level, { handlers: [handler] });
-  return { logger, flush: () => writer.flush() };
+  return { logger, writer };
 }
 
 /**
@@ -51,11 +51,13 @@ export type Warn = (problem: string, details?: () => string) => boolean;
 
 /** Creates a function that logs a problem, but the same one only once a minute. */
 export function limitWarnings(logger: Logger, { now }: Clock): Warn {
-  const warnedAt = new Map<string, number>(); // by problem
+  const warnedAt = new Map<string, number>(); // by problem, within the last minute
   return (problem, details = () => "") => {
     const time = now();
-    const previous = warnedAt.get(problem) ?? -Infinity;
-    if (time - previous < REMINDER_MS) return false;
+    for (const [previous, at] of warnedAt) {
+      if (time - at >= REMINDER_MS) warnedAt.delete(previous);
+    }
+    if (warnedAt.has(problem)) return false;
     warnedAt.set(problem, time);
     logger.warn(problem + details());
     return true;

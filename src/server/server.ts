@@ -135,15 +135,17 @@ export class Server {
 
 /** Waits until a listener no longer serves, and returns why. */
 function waitForEnding(
-  { server }: Listener,
+  { server, closer }: Listener,
   stop: AbortSignal,
   exceeded: Promise<void>,
 ): Promise<Ending> {
   return new Promise((resolve) => {
     const fail = (reason: string) => resolve({ kind: "accept", reason });
     if (stop.aborted) resolve({ kind: "stopped" });
-    // onabort, since one addEventListener for each recovery would add up
-    stop.onabort = () => resolve({ kind: "stopped" });
+    const { signal } = closer; // whose end removes this from the signal to stop
+    stop.addEventListener("abort", () => resolve({ kind: "stopped" }), {
+      signal,
+    });
     // Also ends when the connections close, but by then another ending has won
     exceeded.then(() =>
       resolve({ kind: "memory", reason: "Too much memory in use" })

@@ -40,7 +40,7 @@ grep -z MALLOC_TRIM_THRESHOLD_=131072 "/proc/$pid/environ"
 grep -z DENO_USR2_MEMORY_TRIM=1 "/proc/$pid/environ"
 grep -x 800 "/proc/$pid/oom_score_adj" # the sensor has 1000, everything else 0
 fails nsenter -m -t "$pid" /usr/bin/true
-shows $'268435456\n32' systemctl show -P MemoryMax -P TasksMax datasensor
+shows $'335544320\n32' systemctl show -P MemoryMax -P TasksMax datasensor
 systemd-analyze security --threshold=15 datasensor >/dev/null
 systemd-analyze security --threshold=30 datasensor-sensor >/dev/null
 shows '*Page with graphs: http://10.0.2.15:5000/*' journalctl -q -u datasensor --since "$begin"

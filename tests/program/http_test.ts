@@ -13,7 +13,7 @@ const HTTP = "HTTP/1.1\r\nHost: board";
 /** Requests over HTTP/1, with the rest of their heads, and what is logged of them. */
 const HTTP1: [request: string, rest: string, logged: string][] = [
   ["GET http://x/%64atasensor", HTTP, "GET /%64atasensor 200"],
-  ["GET http://x/datasensor", "HTTP/1.1\r\nHost: b/x?", "GET - 400"],
+  ["GET http://x//datasensor", "HTTP/1.1\r\nHost: b/x?", "GET - 400"],
   ["GET /datasensor", "HTTP/1.0", "GET /datasensor 200"], // without a Host
   ["HEAD /datasensor", HTTP, "HEAD /datasensor 200"],
   ["OPTIONS /datasensor", HTTP, "OPTIONS /datasensor 204"],

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { flood, NO_WINDOW, openHttp2, requests, sendUnread } from "./http2.ts";
-import { CAPACITY_CHARACTERS } from "../../src/log/line_writer.ts";
+import { CAPACITY_BYTES } from "../../src/log/line_writer.ts";
 import {
   exchange,
   GET,
@@ -159,7 +159,7 @@ Deno.test(`the program answers new clients while ${HOLDERS} hold idle connection
 Deno.test("the program answers while nobody reads its console, and counts dropped lines", async () => {
   await using program = await Program.start();
   program.isPaused = true;
-  const count = 2.5 * CAPACITY_CHARACTERS / 1024; // more than pipe and buffer hold
+  const count = 2.5 * CAPACITY_BYTES / 1024; // more than pipe and buffer hold
   const longTarget = (number: number) => `/${number}/${"x".repeat(900)}`;
   await getMany(program.port, count, longTarget);
   program.isPaused = false;

@@ -18,6 +18,7 @@ const URLS: [url: string, host: string | undefined, target?: string][] = [
   ["http://localhost:5000/datasensor", NON_ASCII],
   // The target is in absolute form
   ["http://other/datasensor?x", "board", "/datasensor?x"],
+  ["http://other/datasensor", "board/x", "/datasensor"], // this Host does no harm
   ["https://[::1]:5000/a/../b", "board", "/a/../b"],
   ["http://other", "board", "/"],
   ["http://%2Fdatasensor?x", "board", "/?x"],
@@ -45,7 +46,7 @@ const INVALID = [
 const TARGETS = ["", "datasensor", "/", "?", "/../", "%64", "%", "#", " ", '"'];
 
 Deno.test("requestTarget() returns the target behind a valid Host field only", () => {
-  for (const target of TARGETS.map((it) => `/${it}/${it}`)) {
+  for (const target of TARGETS.flatMap((it) => [`/${it}`, `/${it}/${it}`])) {
     for (const name of VALID) {
       for (const host of [name, `${name}:`, `${name}:80`]) {
         assertEquals(targetOf(`http://${host}${target}`, host), target, host);

@@ -1,10 +1,7 @@
 // The bounded buffer of log lines, with a fake sink and clock.
 
 import { assert, assertEquals } from "@std/assert";
-import {
-  CAPACITY_CHARACTERS,
-  LineWriter,
-} from "../../../src/log/line_writer.ts";
+import { CAPACITY_BYTES, LineWriter } from "../../../src/log/line_writer.ts";
 import { testProperty } from "../../helpers/random.ts";
 import { TestClock } from "../../helpers/test_clock.ts";
 
@@ -24,9 +21,9 @@ function createWriter(take = ({ length }: Uint8Array) => length) {
   const writer = new LineWriter(sink, (count) => `dropped ${count}`, clock);
   const write = (...lines: string[]) =>
     lines.forEach((line) => writer.write(line));
-  const flush = async () => {
+  const flush = async (milliseconds = 60_000) => {
     const flushed = writer.flush();
-    await clock.pass(60_000);
+    await clock.pass(milliseconds);
     await flushed;
   };
   return { clock, write, flush, taken };
@@ -69,14 +66,24 @@ testProperty(
 
 Deno.test("LineWriter drops whole lines beyond its capacity, and says how many", async () => {
   const { write, flush, taken } = createWriter();
-  write("x".repeat(CAPACITY_CHARACTERS)); // without room for its line feed
-  const kept = CAPACITY_CHARACTERS / 1024;
-  const line = "°".repeat(1023);
+  write("x".repeat(CAPACITY_BYTES)); // without room for its line feed
+  const kept = CAPACITY_BYTES / 1024;
+  const line = `${"°".repeat(511)}x`; // of 1024 bytes, with its line feed
   write(...Array(kept + 7).fill(line));
   await flush();
   write("after");
   await flush();
   assert(taken.join("") === `${`${line}\n`.repeat(kept)}dropped 8\nafter\n`);
+});
+
+Deno.test("LineWriter does not wait for more lines when it is flushed", async () => {
+  const { clock, write, flush, taken } = createWriter();
+  write("early");
+  await clock.pass(99);
+  assertEquals(taken, []);
+  write("late");
+  await flush(0);
+  assertEquals(taken, ["early\nlate\n"]);
 });
 
 Deno.test("LineWriter writes up to 64 KiB at once, and a longer line by itself", async () => {
