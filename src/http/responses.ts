@@ -1,7 +1,7 @@
 import { STATUS_TEXT } from "@std/http/status";
 import type { Clock } from "../clock.ts";
 import type { Reading, Snapshot } from "../sensor/reading.ts";
-import { PAGE } from "./page.ts";
+import { PAGE } from "../page/page.ts";
 import { formatMetrics, METRICS_TYPE } from "./prometheus.ts";
 import { formatSensors } from "./sensors.ts";
 

@@ -1,6 +1,6 @@
 // What the board's page shows in a browser. What needs none is in tests/unit/readers.
 
-import { PAGE } from "../../src/http/page.ts";
+import { PAGE } from "../../src/page/page.ts";
 import { Folder } from "../helpers/files.ts";
 import { output } from "../helpers/process.ts";
 import { testWith } from "../helpers/skip.ts";

@@ -1,7 +1,7 @@
 // How each request is answered: the status, the body and, in ask(), all header fields.
 
 import { assertEquals } from "@std/assert";
-import { PAGE } from "../../src/http/page.ts";
+import { PAGE } from "../../src/page/page.ts";
 import { Service } from "./service.ts";
 
 const NOT_FOUND = "404 The only resource is /datasensor";

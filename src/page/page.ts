@@ -1,8 +1,8 @@
-import day from "../readers/page/day.js" with { type: "text" };
-import html from "../readers/page/page.html" with { type: "text" };
-import script from "../readers/page/page.js" with { type: "text" };
-import style from "../readers/page/page.css" with { type: "text" };
-import values from "../readers/page/values.js" with { type: "text" };
+import day from "./day.js" with { type: "text" };
+import html from "./page.html" with { type: "text" };
+import script from "./page.js" with { type: "text" };
+import style from "./page.css" with { type: "text" };
+import values from "./values.js" with { type: "text" };
 
 // Without imports: what a file imports stands before it
 const scripts = `${values}${day}${script}`.replace(/^import [^;]*;/gm, "");

@@ -1,8 +1,8 @@
 // The functions of the page that need no browser.
 
 import { assertEquals } from "@std/assert";
-import * as day from "../../../src/readers/page/day.js";
-import * as values from "../../../src/readers/page/values.js";
+import * as day from "../../../src/page/day.js";
+import * as values from "../../../src/page/values.js";
 
 /** Values in the reading of an only sensor: their label, name and text, and unit or "graph". */
 // deno-lint-ignore no-explicit-any -- the page has no types
