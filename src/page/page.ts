@@ -1,3 +1,4 @@
+import walk from "../sensor/walk.js" with { type: "text" };
 import day from "./day.js" with { type: "text" };
 import html from "./page.html" with { type: "text" };
 import script from "./page.js" with { type: "text" };
@@ -5,7 +6,10 @@ import style from "./page.css" with { type: "text" };
 import values from "./values.js" with { type: "text" };
 
 // Without imports: what a file imports stands before it
-const scripts = `${values}${day}${script}`.replace(/^import [^;]*;/gm, "");
+const scripts = `${walk}${values}${day}${script}`.replace(
+  /^import [^;]*;/gm,
+  "",
+);
 
 /** The document of the page with graphs, with its style and its script. */
 export const PAGE = html

@@ -1,8 +1,6 @@
 // Values, as the page shows them. Nothing here needs a browser.
 
-const MAX_DEPTH = 10; // of objects and arrays in each other
-const MAX_KEY_CHARACTERS = 400; // the history has no longer ones
-const DECIMAL = /^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?\s*$/i; // as src/sensor/numbers.ts
+import { DECIMAL, formatLabel, walk } from "../sensor/walk.js";
 
 /**
  * Lists the values of a sensor in the order of its reading, and then those that are only known,
@@ -11,15 +9,14 @@ const DECIMAL = /^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?\s*$/i; // as src
  */
 export function listValues({ name: sensor, reading = null }, known, limit) {
   const values = new Map(); // of those with the same label, the last counts
-  const isDecimal = typeof reading === "string" && DECIMAL.test(reading);
-  for (const { key, name, value } of walk(isDecimal ? +reading : reading)) {
+  for (const { key, path, value } of walk(reading)) {
     if (isRepeated(value, sensor ?? "")) continue;
     if (values.size > limit) break; // one more shows that there are more
-    const label = toLabel(sensor, key);
+    const label = formatLabel(sensor, key);
     const number = typeof value === "string" ? NaN : Number(value);
-    values.set(label, { label, ...splitUnit(name), value, number });
+    values.set(label, { label, ...splitUnit(path.join(" › ")), value, number });
   }
-  const start = sensor === undefined ? "" : toLabel(sensor, "");
+  const start = sensor === undefined ? "" : formatLabel(sensor, "");
   for (const label of known.keys()) {
     if (!label.startsWith(start) || values.has(label)) continue;
     values.set(label, { label, ...splitUnit(label.slice(start.length || 1)) });
@@ -27,34 +24,11 @@ export function listValues({ name: sensor, reading = null }, known, limit) {
   return [...values.values()];
 }
 
-/** Yields the values in a value, with their keys and names. Null is no value. */
-function* walk(value, key, name = "", depth = 0) {
-  if (value === null) return;
-  if (typeof value !== "object") return yield { key, name, value };
-  const isTooLong = key !== undefined && key.length > MAX_KEY_CHARACTERS;
-  if (depth === MAX_DEPTH || isTooLong) return yield { key, name, value: "…" };
-  for (const [member, inner] of Object.entries(value)) {
-    const part = toWellFormed(member);
-    const path = key === undefined ? part : `${key}.${part}`;
-    yield* walk(inner, path, name ? `${name} › ${part}` : part, depth + 1);
-  }
-}
-
 /** Whether a value is a text that the name of its sensor has, whose parts are escaped. */
 function isRepeated(value, sensor) {
   if (typeof value !== "string" || DECIMAL.test(value)) return false;
   const part = value.replace(/[%/]/g, encodeURIComponent);
   return value === sensor || sensor.split("/").includes(part);
-}
-
-/** Replaces what is not Unicode, as the method does that browsers of 2021 lack. */
-const toWellFormed = (text) => text.replace(/\p{Surrogate}/gu, "\ufffd");
-
-/** Returns the name of a number's columns in the history, after `min`. */
-function toLabel(sensor, key) {
-  if (key === undefined) return "";
-  if (sensor === undefined) return ` ${key}`;
-  return ` ${toWellFormed(sensor).split(": ").join("%3A ")}: ${key}`;
 }
 
 // Keys that end with a unit. A wrong one is worse than none: a letter needs its word

@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { listNumbers } from "./numbers.ts";
 import type { Snapshot } from "./reading.ts";
+import { formatLabel } from "./walk.js";
 
 const SLOT_MS = 5 * 60_000;
 const MAX_SLOTS = 288; // a day
@@ -171,12 +172,10 @@ function* listLabels(
   current: Snapshot["current"],
 ): Generator<[string, number]> {
   for (const [name, { json }] of current) {
-    // A sensor `a` may have a key `b: c`
-    const start = name && `${name.replaceAll(": ", "%3A ")}: `;
     for (const [key, number] of listNumbers(json).take(MAX_WALKED)) {
-      const label = key === undefined ? "" : ` ${start}${key}`;
-      if (label.length > 1 + MAX_LABEL_CHARACTERS) continue;
-      yield [label.toWellFormed(), number];
+      const length = name.length + (key?.length ?? 0);
+      if (length > MAX_LABEL_CHARACTERS) continue;
+      yield [formatLabel(name, key), number];
     }
   }
 }

@@ -64,7 +64,7 @@ Deno.test("History has the lowest, mean and highest of each five minutes, after 
   ]);
 });
 
-const LONG = "k".repeat(397);
+const LONG = "k".repeat(399);
 
 /** Sensors, their readings, and the only column of a lowest number. */
 const LABELS: [name: string | undefined, json: string, column: string][] = [
@@ -74,6 +74,7 @@ const LABELS: [name: string | undefined, json: string, column: string][] = [
   ['a,"=1', '{"b\\r\\n":1}', '"min a,""=1: b\r\n"'],
   ["a", '{"b: c":1}', "min a: b: c"],
   ["a: b", '{"c":1}', "min a%3A b: c"],
+  ["a%3A b;%25", '{"50%%":1}', "min a%253A b%3B%2525: 50%%"],
   ["\ud800", '{"\\udfff":1,"\\udffe":1}', "min \ufffd: \ufffd"],
   ["x", `{"${LONG}":1,"${LONG}l":1}`, `min x: ${LONG}`],
 ];
