@@ -163,7 +163,7 @@ function countCharacters([label, { cells, filled }]: [string, Day]): number {
 function nameColumns(label: string): string[] {
   return ["min", "mean", "max"].map((name) => {
     const cell = name + label;
-    return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+    return /[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
   });
 }
 
