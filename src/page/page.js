@@ -72,12 +72,12 @@ function morph(node, wanted) {
   }
   const flex = wanted.style?.flex;
   if (node.style?.flex !== flex) node.style.flex = flex;
-  if (node.graph !== wanted.graph) {
-    const { html = "", labels = "" } = wanted.graph ?? {};
+  const { html = "", labels = "" } = wanted.graph ?? {};
+  if ((node.graph?.html ?? "") !== html) {
     node.innerHTML = html && `${html}<p aria-hidden="true">${labels}</p>`;
-    node.graph = wanted.graph;
   }
-  if (wanted.graph) return;
+  node.graph = wanted.graph;
+  if (html) return;
   const children = [...wanted.childNodes];
   children.forEach((child, index) => {
     let there = node.childNodes[index];
