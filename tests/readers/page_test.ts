@@ -52,6 +52,15 @@ const hide = (second: number, isHidden: boolean) =>
     document.dispatchEvent(new Event("visibilitychange"));
   }, ${second * 1000});`;
 
+/** Lets answers take some seconds. */
+const slow = (sensors: number, history: number) =>
+  `const get = fetch;
+  fetch = async (url, its) => {
+    const seconds = url.endsWith("/history") ? ${history} : ${sensors};
+    await new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
+    return get(url, its);
+  };`;
+
 const goOnline = (second: number) =>
   `setTimeout(() => dispatchEvent(new Event("online")), ${second * 1000});`;
 
@@ -163,10 +172,11 @@ const CASES: Case[] = [
     },
   },
   {
-    what: "that the password of the last day is wrong",
+    what: "that the password of the last day is wrong, whatever is under way",
     answers: one(7),
     history: [401],
-    expected: { title: "No reading – BOARD", requests: 1 },
+    before: slow(3, 6),
+    expected: { title: "No reading – BOARD", requests: 2 },
   },
   {
     what: "elements as text, and the start of a long one",
@@ -241,9 +251,7 @@ const CASES: Case[] = [
   {
     what: "nothing while it is hidden, and not what it asked for before",
     answers: one(7, 8),
-    before: `const get = fetch;
-      fetch = async (...it) => (await new Promise((resolve) =>
-        setTimeout(resolve, 3000)), get(...it));` + hide(9, true),
+    before: slow(3, 8) + hide(9, true),
     expected: { title: "BOARD", isHidden: true, requests: 2 },
   },
   {
