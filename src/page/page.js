@@ -91,7 +91,7 @@ function morph(node, wanted) {
 
 /** Reads the board's clock from an answer. Once it was set, the history has other times. */
 function readClock({ time, age }) {
-  const now = Date.parse(time) + 1000 * age;
+  const now = +new Date(Date.parse(time) + 1000 * age);
   if (Number.isNaN(now)) return; // a proxy may have changed the answer
   const isSet = now < board.now || now > board.now + MAX_CLOCK_STEP_MS;
   if (isSet) board.historyDue = now;
