@@ -43,10 +43,8 @@ async function ask(path, use, timeoutMs) {
   const response = await fetch(url, { signal: controller.signal })
     .catch(() => undefined);
   const text = await response?.text().catch(() => undefined);
-  if (!response || text === undefined) {
-    return `${url} does not answer: is it up?`;
-  }
-  const { ok, status } = response;
+  if (text === undefined) return `${url} does not answer: is it up?`;
+  const { ok, status } = /** @type {Response} */ (response);
   polling.isRefused ||= status === 401; // another request would ask for the password, each time
   if (status in PROBLEMS) return PROBLEMS[status];
   try {

@@ -100,15 +100,6 @@ const CASES: Case[] = [
     },
   },
   {
-    what: "no times to come after the board's clock has been set back",
-    answers: one(1, 1, 1, 7, 8, 8),
-    seconds: [0, 60, 120, -90, -30, 30],
-    expected: {
-      graph:
-        "M360,95h0L480,5h0L600,5h0 |  | 11:58 AM | low 7 at 11:58 AM, high 8 at 11:59 AM",
-    },
-  },
-  {
     what:
       "sensors in the order of their names, values in that of the reading, and constants in a line",
     answers: [[["k10", 7200, { z: 1, a: 2, b: "on" }], ["k9", 1, K9]]],

@@ -125,7 +125,7 @@ const at = (minutes: number) =>
 
 /** Replaces times by minutes since noon. */
 const count = (text: string) =>
-  [-1430, -1425, -10, -9, -2, 0, 1, 2]
+  [-1430, -1425, -10, -9, -2, -1, 0, 1, 2]
     .reduce(
       (text, minutes) => text.replaceAll(at(minutes), `${minutes}`),
       text,
@@ -178,6 +178,7 @@ function draw(rows: string, points: string, kind = "number") {
 const GRAPHS = `; 0=7 59=8; number; none
 ; 0=7 601=8; number; none
 ,, ,,; -120=7 60=8; number; M240,95h0L600,5h0; ; low 7 at -2, high 8 at 1
+; 0=1 60=1 -90=7 -30=8; number; M480,95h0L600,5h0; ; low 7 at -2, high 8 at -1
 ; 0=7 60=8; number; M480,95h0L600,5h0; ; low 7 at 0, high 8 at 1
 1,2,3 ,, 4,4,4; 60=5; number; M94,73h0M469,27h0L600,5h0; M0,95H188V50H0Z; low 1 at -10, high 5 at 1
 1,2,3 1,2,3 ,,; 60=5 120=4; number; M88,73h0L265,73h0M565,5h0L600,27h0; M0,95H176V50H0ZM176,95H353V50H176Z; low 1 at -10, high 5 at 1
