@@ -75,6 +75,13 @@ Deno.test("listValues() knows the units that keys end with, and no wrong ones", 
   assertEquals(shown, rows);
 });
 
+Deno.test("listValues() tells booleans, directions and other numbers apart", () => {
+  const reading = { on: true, wind_deg: 1, t_degC: 2 };
+  const listed = values.listValues({ reading }, new Map([[" old_deg", 0]]));
+  const kinds = listed.map(({ kind }) => kind).join();
+  assertEquals(kinds, "boolean,direction,number,direction");
+});
+
 /** Values, the decimals that they had, and their texts. */
 const TEXTS: [value: unknown, decimals: number, text: string][] = [
   [21, 1, "21.0"],
