@@ -5,9 +5,12 @@ import * as day from "../../../src/page/day.js";
 import * as values from "../../../src/page/values.js";
 
 /** Values in the reading of an only sensor: their label, name and text, and unit or "graph". */
-// deno-lint-ignore no-explicit-any -- the page has no types
-const list = (reading: any, name?: string, labels: string[] = []) =>
-  values.listValues({ name, reading }, new Map(labels.map((it) => [it, 0])))
+const list = (reading: unknown, name?: string, labels: string[] = []) =>
+  values.listValues(
+    { name, reading },
+    new Map(labels.map((it) => [it, 0])),
+    2000,
+  )
     .map(({ label, name, unit, value, number }) =>
       [label, name, unit, `${value}`, Number.isFinite(number)].join("|")
     );
@@ -76,8 +79,8 @@ Deno.test("listValues() knows the units that keys end with, and no wrong ones", 
 });
 
 Deno.test("listValues() tells booleans, directions and other numbers apart", () => {
-  const reading = { on: true, wind_deg: 1, t_degC: 2 };
-  const listed = values.listValues({ reading }, new Map([[" old_deg", 0]]));
+  const reading = JSON.parse('{"on":true,"wind_deg":1,"t_degC":2}');
+  const listed = values.listValues({ reading }, new Map([[" old_deg", 0]]), 9);
   const kinds = listed.map(({ kind }) => kind).join();
   assertEquals(kinds, "boolean,direction,number,direction");
 });
