@@ -200,7 +200,7 @@ const CASES: Case[] = [
     what: "times again once the pointer has left",
     answers: one(7, 8),
     history: DAY,
-    before: point(12, "move", 2) + point(24, "out", 0),
+    before: point(12, "move", 2) + point(26, "out", 0),
     expected: {
       graph:
         `${DRAWN} | 11:50 AM 11:55 AM | low 1 at 11:49 AM, high 8 at 12:00 PM`,
