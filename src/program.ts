@@ -27,6 +27,7 @@ import { MemoryError } from "./server/memory.ts";
 import { Server } from "./server/server.ts";
 import { SYSTEM, type System } from "./system.ts";
 
+const TICK_MS = 1000; // how late a change may be logged
 const OUTPUT_TIMEOUT_MS = 900; // for the log, and again for an error message
 
 /**
@@ -128,14 +129,30 @@ function createLookup(
     : "in a pipe, it may buffer its output";
   const readings = new LastReadings(maxAgeSeconds, hint, system);
   const history = new History(system);
-  const watch = new Watch(readings, maxAgeSeconds, history, logger, system);
+  const watch = new Watch(readings, maxAgeSeconds, logger, system);
   // Nobody awaits these: they go on as long as the service runs. What they throw is
   // uncaught, and ends the service
   const { stdin: input } = system;
   followInput({ input, parse, readings, logger, stop, clock: system });
-  watch.run(stop);
+  tick(readings, history, watch, stop, system);
   const hasNames = keys !== undefined;
   return createSensorLookup(readings, history, hasNames, responses);
+}
+
+/** Once a second, remembers and compares what is known of the sensors. */
+async function tick(
+  readings: LastReadings,
+  history: History,
+  watch: Watch,
+  stop: AbortSignal,
+  { delay }: Clock,
+): Promise<void> {
+  while (!stop.aborted) {
+    await delay(TICK_MS);
+    const snapshot = readings.snapshot();
+    history.sample(snapshot);
+    watch.compare(snapshot);
+  }
 }
 
 /** Returns what to print of an error that has ended the service. */
