@@ -1,4 +1,4 @@
-import { RESOURCE_PATH } from "../config.ts";
+import { PATHS } from "../config.ts";
 import type { History } from "../sensor/history.ts";
 import type { LastReadings } from "../sensor/last_readings.ts";
 import type { Reading } from "../sensor/reading.ts";
@@ -6,16 +6,12 @@ import type { Handler } from "./handler.ts";
 import { memoizeLast } from "./memoize_last.ts";
 import type { Responses } from "./responses.ts";
 
-const METRICS_PATH = "/metrics"; // where Prometheus looks
-const SENSORS_PATH = "/sensors";
-const HISTORY_PATH = "/history";
-const PAGE_PATH = "/";
-const SENSOR_PREFIX = `${RESOURCE_PATH}/`;
+const SENSOR_PREFIX = `${PATHS.reading}/`;
 const BAD_HOST = "The host of the request is invalid";
 const READ_ONLY = "The resource is read-only: use GET, HEAD or OPTIONS";
-const UNKNOWN_PATH = `The only resource is ${RESOURCE_PATH}`;
+const UNKNOWN_PATH = `The only resource is ${PATHS.reading}`;
 const UNKNOWN_PATH_WITH_SENSOR =
-  `The resources are ${RESOURCE_PATH}, ${METRICS_PATH}, ${SENSORS_PATH}, ${HISTORY_PATH} and ${PAGE_PATH}`;
+  `The resources are ${PATHS.reading}, ${PATHS.metrics}, ${PATHS.sensors}, ${PATHS.history} and ${PATHS.page}`;
 const UNKNOWN_SENSOR =
   "No sensor of this name has sent a reading since the start, or it was silent for so long that it is forgotten";
 
@@ -29,7 +25,7 @@ export function createTextLookup(
 ): Lookup {
   const reading: Reading = { json: JSON.stringify(text) };
   const read = () => responses.reading(reading);
-  return (path) => path === RESOURCE_PATH ? read : UNKNOWN_PATH;
+  return (path) => path === PATHS.reading ? read : UNKNOWN_PATH;
 }
 
 /**
@@ -42,43 +38,34 @@ export function createSensorLookup(
   hasNames: boolean,
   responses: Responses,
 ): Lookup {
-  const unavailable = (name?: string) =>
+  const unavailable = (name?: string) => () =>
     responses.problem(503, readings.explain(name));
-  const read = () => {
-    const { all } = readings.snapshot();
-    return all ? responses.reading(all) : unavailable();
-  };
-  const metrics = () => {
+  return (path) => {
     const snapshot = readings.snapshot();
-    const isKnown = snapshot.current.size + snapshot.silent.size > 0;
-    return isKnown ? responses.metrics(snapshot) : unavailable();
-  };
-  const sensors = () => {
-    const snapshot = readings.snapshot();
-    const { current, silent, onlySilent } = snapshot;
-    const isKnown = current.size + silent.size > 0 || onlySilent !== undefined;
-    return isKnown ? responses.sensors(snapshot) : unavailable();
-  };
-  const lastDay = () => {
-    const isKnown = !history.isEmpty || readings.snapshot().all;
-    return isKnown ? responses.history(history.csv()) : unavailable();
-  };
-  const findSensor = (name: string) => {
-    const { current, silent } = readings.snapshot();
+    const { all, current, silent } = snapshot;
+    if (path === PATHS.reading) {
+      return all ? () => responses.reading(all) : unavailable();
+    }
+    if (path === PATHS.metrics) {
+      // Without a name, there is no datasensor_up to tell that a sensor is silent
+      const isKnown = all || hasNames && silent.size > 0;
+      return isKnown ? () => responses.metrics(snapshot) : unavailable();
+    }
+    if (path === PATHS.sensors) {
+      const isKnown = all || silent.size > 0;
+      return isKnown ? () => responses.sensors(snapshot) : unavailable();
+    }
+    if (path === PATHS.history) {
+      const isKnown = all || !history.isEmpty;
+      return isKnown ? () => responses.history(history.csv()) : unavailable();
+    }
+    if (path === PATHS.page) return () => responses.page();
+    const isOfSensor = hasNames && path.startsWith(SENSOR_PREFIX);
+    if (!isOfSensor) return UNKNOWN_PATH_WITH_SENSOR;
+    const name = path.slice(SENSOR_PREFIX.length);
     const measurement = current.get(name);
     if (measurement) return () => responses.reading(measurement);
-    return silent.has(name) ? () => unavailable(name) : UNKNOWN_SENSOR;
-  };
-  return (path) => {
-    if (path === RESOURCE_PATH) return read;
-    if (path === METRICS_PATH) return metrics;
-    if (path === SENSORS_PATH) return sensors;
-    if (path === HISTORY_PATH) return lastDay;
-    if (path === PAGE_PATH) return () => responses.page();
-    const isOfSensor = hasNames && path.startsWith(SENSOR_PREFIX);
-    return isOfSensor
-      ? findSensor(path.slice(SENSOR_PREFIX.length))
-      : UNKNOWN_PATH_WITH_SENSOR;
+    return silent.has(name) ? unavailable(name) : UNKNOWN_SENSOR;
   };
 }
 

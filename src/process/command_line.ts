@@ -2,8 +2,8 @@ import {
   type Config,
   DEFAULTS,
   type InputSource,
+  PATHS,
   PROGRAM_VERSION,
-  RESOURCE_PATH,
   type TextSource,
 } from "../config.ts";
 
@@ -163,7 +163,7 @@ const HELP_COLUMN = 23; // after the names of the flags
 /** The text of `--help`. */
 export const HELP = `Usage: datasensor [flags]
 
-Serves a sensor reading as JSON over HTTP, at ${RESOURCE_PATH}.
+Serves a sensor reading as JSON over HTTP, at ${PATHS.reading}.
 
 ${FLAGS.map(formatFlag).join("\n")}`;
 

@@ -1,23 +1,24 @@
 import type { Clock } from "../clock.ts";
+import { MAX_RESPONSE_CHARACTERS } from "../config.ts";
 import { listNumbers } from "./numbers.ts";
 import type { Snapshot } from "./reading.ts";
 
 const SLOT_MS = 5 * 60_000;
 const MAX_SLOTS = 288; // a day
+const NO_CELLS = ",,"; // of a slot without a sample
 const MAX_NUMBERS = 128;
-const MAX_WALKED = 1000; // numbers of a sensor: a hostile line has 32,000
+const MAX_WALKED = 1000; // how many numbers of a sensor are looked at: a hostile line has 32,000
 const MAX_LABEL_CHARACTERS = 400;
-// Of the response: while a client does not read it, the kernel keeps all of it
-const MAX_CHARACTERS = 512 * 1024;
+const TIME_CHARACTERS = "2026-11-26T12:05:00Z\r\n".length;
 const KEPT_SLOTS = 12; // after an hour, a number is not dropped for new ones
 const CLOCK_TOLERANCE_MS = 1000; // a clock that is slewed moves no row
 
 /** The last day of a number. */
 class Day {
-  /** The number at the last sample, if it was current. */
+  /** What each sample adds: the current number, or undefined while it is absent. */
   current: number | undefined;
   /** The cells of each closed slot, as text: numbers take more memory. */
-  readonly cells: string[] = Array(MAX_SLOTS).fill("");
+  readonly cells: string[] = Array(MAX_SLOTS).fill(NO_CELLS);
   /** In how many of these the number was current. */
   filled = 0;
   #samples = 0; // in the open slot
@@ -40,8 +41,8 @@ class Day {
     for (let slot = 0; slot < Math.min(count, MAX_SLOTS + 1); slot++) {
       const cells = [this.#low, roundMean(this.#mean), this.#high].join(",");
       if (this.#samples > 0) this.filled++;
-      this.cells.push(this.#samples > 0 ? cells : "");
-      if (this.cells.shift()) this.filled--;
+      this.cells.push(this.#samples > 0 ? cells : NO_CELLS);
+      if (this.cells.shift() !== NO_CELLS) this.filled--;
       this.#samples = 0;
     }
   }
@@ -132,8 +133,7 @@ export class History {
 
   #format(): string {
     const days = [...this.#days].filter(([, { filled }]) => filled > 0);
-    const starts = days.map(([, { cells }]) => cells.findIndex(Boolean));
-    let room = MAX_CHARACTERS - 22 * (1 + MAX_SLOTS); // a time, and the end of its line
+    let room = MAX_RESPONSE_CHARACTERS - TIME_CHARACTERS * (1 + MAX_SLOTS);
     // Without room for all, those with the fewest slots are left out
     const fitting = new Set(
       days.toSorted(([, a], [, b]) => b.filled - a.filled)
@@ -142,10 +142,15 @@ export class History {
     const columns = days.filter((day) => fitting.has(day));
     const names = columns.flatMap(([label]) => nameColumns(label));
     const lines = [["time", ...names].join(",")];
-    for (let row = Math.min(...starts); row < MAX_SLOTS; row++) {
+    const starts = columns.map(([, { cells }]) =>
+      cells.findIndex((it) => it !== NO_CELLS)
+    );
+    // Without a column, there is no row
+    const start = Math.min(...starts, MAX_SLOTS);
+    for (let row = start; row < MAX_SLOTS; row++) {
       const end = (this.#slot - MAX_SLOTS + row + 1) * SLOT_MS;
       const time = new Date(end + this.#clockOffset).toISOString();
-      const cells = columns.map(([, { cells }]) => cells[row] || ",,");
+      const cells = columns.map(([, { cells }]) => cells[row]!);
       lines.push([`${time.slice(0, 19)}Z`, ...cells].join(","));
     }
     return lines.map((line) => `${line}\r\n`).join("");
@@ -153,9 +158,8 @@ export class History {
 }
 
 /** Counts the characters of the columns of a number. */
-function countCharacters([label, { cells, filled }]: [string, Day]): number {
-  const commas = 2 + 2 * (MAX_SLOTS - filled); // before each, and within empty ones
-  return nameColumns(label).join().length + cells.join().length + commas;
+function countCharacters([label, { cells }]: [string, Day]): number {
+  return [...nameColumns(label), ...cells].join().length + 1; // the first comma
 }
 
 /** Returns the names of the columns of a number. None can be a formula of a spreadsheet. */

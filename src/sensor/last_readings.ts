@@ -28,7 +28,6 @@ export class LastReadings {
   #characters = 0;
   #forgetAt = Infinity; // when the next silent sensor is forgotten
   #lastArrival: number | undefined;
-  #hasNames = false;
   #hasInvalidLines = false;
   #end: "ended" | "failed" | undefined; // of the input
 
@@ -53,11 +52,12 @@ export class LastReadings {
    */
   set(json: string, name = ONLY_SENSOR): void {
     const arrival = this.#lastArrival = this.clock.now();
-    this.#hasNames = name !== ONLY_SENSOR;
     this.#expire(arrival);
     const previous = this.#current.get(name);
-    const longestRunMs = (previous ?? this.#silent.get(name))?.longestRunMs ??
-      0;
+    const known = previous ?? this.#silent.get(name);
+    // An only sensor is never forgotten
+    const longestRunMs = known?.longestRunMs ??
+      (name === ONLY_SENSOR ? Infinity : 0);
     const runStart = previous?.runStart ?? arrival;
     this.#add(this.#current, name, { json, arrival, runStart, longestRunMs });
     this.#makeRoom();
@@ -112,7 +112,7 @@ export class LastReadings {
       const longestRunMs = Math.max(sensor.longestRunMs, arrival - runStart);
       const forgetAt = arrival + maxAgeMs + longestRunMs;
       // What would be forgotten at once is not added: a flood of names would take long
-      if (name === ONLY_SENSOR || now > forgetAt) continue;
+      if (now > forgetAt) continue;
       this.#add(this.#silent, name, { ...sensor, json: "", longestRunMs });
       this.#forgetAt = Math.min(this.#forgetAt, forgetAt);
     }
@@ -163,15 +163,7 @@ export class LastReadings {
       [...this.#silent].reverse()
         .map(([name, { arrival }]) => [name, this.#toTime(arrival)]),
     );
-    const isSilent = current.size === 0 && !this.#hasNames;
-    const last = isSilent ? this.#lastArrival : undefined;
-    return {
-      all: join(current),
-      current,
-      silent,
-      onlySilent: last && this.#toTime(last),
-      evicted: this.#evicted,
-    };
+    return { all: join(current), current, silent, evicted: this.#evicted };
   }
 
   /** Converts a time of the monotonic clock to the system clock. */

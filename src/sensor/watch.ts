@@ -50,7 +50,8 @@ export class Watch {
 
   #compareNames(now: Snapshot): void {
     const before = this.#before;
-    if (now === before) return;
+    const isOnly = now.current.has(ONLY_SENSOR) || now.silent.has(ONLY_SENSOR);
+    if (now === before || isOnly) return;
     const { count, name } = now.evicted;
     const hasEvicted = count > before.evicted.count;
     if (hasEvicted) this.#warn(EVICTED, () => `, such as ${excerpt(name)}`);
@@ -66,7 +67,7 @@ export class Watch {
     }
     for (const name of before.current.keys()) {
       const isKnown = now.current.has(name) || now.silent.has(name);
-      if (isKnown || name === ONLY_SENSOR || hasEvicted) continue;
+      if (isKnown || hasEvicted) continue;
       if (this.#forgotten.size === MAX_FORGOTTEN) this.#forgotten.clear();
       this.#forgotten.add(name);
     }
