@@ -117,7 +117,7 @@ Deno.test("each sensor is a resource at its name, which is decoded once", async 
   await service.stop();
 });
 
-Deno.test("a silent sensor leaves the readings, and is known for as long as it was heard", async () => {
+Deno.test("a silent sensor leaves the readings, and is known for five minutes if it was heard for 10 s", async () => {
   const service = new Service("--stdin --json --key id --max-age 15");
   const [attic, kitchen] = ['{"id":"attic"}', '{"id":"kitchen"}'];
   for (let count = 0; count < 3; count++) {
@@ -144,8 +144,10 @@ Deno.test("a silent sensor leaves the readings, and is known for as long as it w
   await service.pass(4000);
   // The kitchen was heard once
   assertEquals(await ask(), [old(16, 15), old(21, 15), UNKNOWN, "200200"]);
-  await service.pass(4001); // 25 s after the last reading of the attic
-  assertEquals(await ask(), [old(20.1, 15), UNKNOWN, UNKNOWN, "503503"]);
+  await service.pass(294_000); // 315 s after the last reading of the attic
+  assertEquals(await ask(), [old(310, 15), old(315, 15), UNKNOWN, "200200"]);
+  await service.pass(1);
+  assertEquals(await ask(), [old(310.1, 15), UNKNOWN, UNKNOWN, "503503"]);
   await service.stop();
 });
 
