@@ -26,26 +26,46 @@ class Day {
   #mean = 0;
   #high = 0;
 
+  /** @param isDirection Whether the number is a direction in degrees. */
+  constructor(private readonly isDirection: boolean) {}
+
   /** Adds the current number to the open slot. */
   sample(): void {
     const { current } = this;
     if (current === undefined) return;
-    if (++this.#samples === 1) this.#low = this.#mean = this.#high = current;
-    this.#low = Math.min(this.#low, current);
-    this.#mean += current / this.#samples - this.#mean / this.#samples; // a sum may be infinite
-    this.#high = Math.max(this.#high, current);
+    const samples = ++this.#samples;
+    this.#low = samples === 1 ? current : Math.min(this.#low, current);
+    this.#high = samples === 1 ? current : Math.max(this.#high, current);
+    this.#mean += this.isDirection
+      ? toShorterTurn(current % 360 - this.#mean) / samples
+      : current / samples - this.#mean / samples; // a sum may be infinite
   }
 
   /** Closes the open slot, and those after it in which there was no sample. */
   close(count: number): void {
     for (let slot = 0; slot < Math.min(count, MAX_SLOTS + 1); slot++) {
-      const cells = [this.#low, roundMean(this.#mean), this.#high].join(",");
-      if (this.#samples > 0) this.filled++;
+      const mean = this.isDirection
+        ? toDirection(this.#mean, this.#low)
+        : roundMean(this.#mean);
+      const cells = [this.#low, mean, this.#high].join();
       this.cells.push(this.#samples > 0 ? cells : NO_CELLS);
-      if (this.cells.shift() !== NO_CELLS) this.filled--;
-      this.#samples = 0;
+      this.cells.shift();
+      this.#samples = this.#mean = 0;
     }
+    this.filled = this.cells.filter((it) => it !== NO_CELLS).length;
   }
+}
+
+/** Returns the shorter way of a turn, from -180 to 180°. */
+function toShorterTurn(degrees: number): number {
+  return degrees - 360 * Math.round(degrees / 360);
+}
+
+/** Returns a mean within the turn from 0° on or, if some are negative, from -180° on. */
+function toDirection(mean: number, low: number): number {
+  const start = low < 0 ? -180 : 0;
+  const turns = Math.floor((mean - start) / 360);
+  return Number((mean - 360 * turns).toFixed(6)) % 360;
 }
 
 /** Rounds a mean to nine significant digits or, if it has more, to its integer part. */
@@ -112,7 +132,7 @@ export class History {
     }
     for (const [label, number] of added) {
       if (!this.#makeRoom()) return;
-      const day = new Day();
+      const day = new Day(label.endsWith("_deg"));
       day.current = number;
       this.#days.set(label, day);
     }
@@ -132,7 +152,8 @@ export class History {
   }
 
   #format(): string {
-    const days = [...this.#days].filter(([, { filled }]) => filled > 0);
+    const days = [...this.#days].filter(([, { filled }]) => filled > 0)
+      .sort(([a], [b]) => a < b ? -1 : 1); // as after each restart
     let room = MAX_RESPONSE_CHARACTERS - TIME_CHARACTERS * (1 + MAX_SLOTS);
     // Without room for all, those with the fewest slots are left out
     const fitting = new Set(
