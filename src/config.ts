@@ -3,15 +3,6 @@ import project from "../deno.json" with { type: "json" };
 /** The version of the program. */
 export const PROGRAM_VERSION = project.version;
 
-/** The paths of the resources. */
-export const PATHS = {
-  reading: "/datasensor",
-  metrics: "/metrics", // where Prometheus looks
-  sensors: "/sensors",
-  history: "/history",
-  page: "/",
-};
-
 /** The limit of a response: while a client does not read it, the kernel keeps all of it. */
 export const MAX_RESPONSE_CHARACTERS = 512 * 1024;
 

@@ -1,9 +1,8 @@
 import type { Clock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import { withAccessLog } from "./http/access_log.ts";
-import { withContext } from "./http/handler.ts";
 import { createErrorHandler, withErrors } from "./http/errors.ts";
-import { withHead } from "./http/head.ts";
+import { withContext, withHead } from "./http/handler.ts";
 import {
   createHandler,
   createSensorLookup,
@@ -27,7 +26,6 @@ import { MemoryError } from "./server/memory.ts";
 import { Server } from "./server/server.ts";
 import { SYSTEM, type System } from "./system.ts";
 
-const TICK_MS = 1000; // how late a change may be logged
 const OUTPUT_TIMEOUT_MS = 900; // for the log, and again for an error message
 
 /**
@@ -126,7 +124,7 @@ function createLookup(
   const hint = journal
     ? "its messages in the journal may say why"
     // Most programs print some KB at once, unless they print to a terminal
-    : "in a pipe, it may buffer its output";
+    : "in a pipe, it may buffer its output, or its line may lack a line feed at the end";
   const readings = new LastReadings(maxAgeSeconds, hint, system);
   const history = new History(system);
   const watch = new Watch(readings, maxAgeSeconds, logger, system);
@@ -134,24 +132,24 @@ function createLookup(
   // uncaught, and ends the service
   const { stdin: input } = system;
   followInput({ input, parse, readings, logger, stop, clock: system });
-  tick(readings, history, watch, stop, system);
+  everySecond(
+    () => {
+      const snapshot = readings.snapshot();
+      history.sample(snapshot);
+      watch.compare(snapshot);
+    },
+    stop,
+    system,
+  );
   const hasNames = keys !== undefined;
   return createSensorLookup(readings, history, hasNames, responses);
 }
 
-/** Once a second, remembers and compares what is known of the sensors. */
-async function tick(
-  readings: LastReadings,
-  history: History,
-  watch: Watch,
-  stop: AbortSignal,
-  { delay }: Clock,
-): Promise<void> {
+/** Calls a function once a second until the signal to stop. */
+async function everySecond(call: () => void, stop: AbortSignal, clock: Clock) {
   while (!stop.aborted) {
-    await delay(TICK_MS);
-    const snapshot = readings.snapshot();
-    history.sample(snapshot);
-    watch.compare(snapshot);
+    await clock.delay(1000);
+    call();
   }
 }
 

@@ -1,4 +1,3 @@
-import { PATHS } from "../config.ts";
 import type { History } from "../sensor/history.ts";
 import type { LastReadings } from "../sensor/last_readings.ts";
 import type { Reading } from "../sensor/reading.ts";
@@ -6,14 +5,22 @@ import type { Handler } from "./handler.ts";
 import { memoizeLast } from "./memoize_last.ts";
 import type { Responses } from "./responses.ts";
 
-const SENSOR_PREFIX = `${PATHS.reading}/`;
+/** The path of the reading. */
+export const RESOURCE_PATH = "/datasensor";
+
+const METRICS_PATH = "/metrics"; // where Prometheus looks
+const SENSORS_PATH = "/sensors";
+const HISTORY_PATH = "/history";
+const PAGE_PATH = "/";
+const SENSOR_PREFIX = `${RESOURCE_PATH}/`;
 const BAD_HOST = "The host of the request is invalid";
 const READ_ONLY = "The resource is read-only: use GET, HEAD or OPTIONS";
-const UNKNOWN_PATH = `The only resource is ${PATHS.reading}`;
+const UNKNOWN_PATH =
+  `The only resource is ${RESOURCE_PATH}: ${METRICS_PATH}, ${SENSORS_PATH}, ${HISTORY_PATH} and ${PAGE_PATH} need --stdin`;
 const UNKNOWN_PATH_WITH_SENSOR =
-  `The resources are ${PATHS.reading}, ${PATHS.metrics}, ${PATHS.sensors}, ${PATHS.history} and ${PATHS.page}`;
+  `The resources are ${RESOURCE_PATH}, ${METRICS_PATH}, ${SENSORS_PATH}, ${HISTORY_PATH} and ${PAGE_PATH}`;
 const UNKNOWN_SENSOR =
-  "No sensor of this name has sent a reading since the start, or it was silent for so long that it is forgotten";
+  `No sensor of this name has sent a reading since the start, or it was silent for so long that it is forgotten: ${SENSORS_PATH} lists those that are known`;
 
 /** Looks up a path: returns the function that answers GET, or the reason for a 404. */
 export type Lookup = (path: string) => (() => Response) | string;
@@ -25,7 +32,7 @@ export function createTextLookup(
 ): Lookup {
   const reading: Reading = { json: JSON.stringify(text) };
   const read = () => responses.reading(reading);
-  return (path) => path === PATHS.reading ? read : UNKNOWN_PATH;
+  return (path) => path === RESOURCE_PATH ? read : UNKNOWN_PATH;
 }
 
 /**
@@ -43,23 +50,22 @@ export function createSensorLookup(
   return (path) => {
     const snapshot = readings.snapshot();
     const { all, current, silent } = snapshot;
-    if (path === PATHS.reading) {
-      return all ? () => responses.reading(all) : unavailable();
+    const isKnown = all || silent.size > 0;
+    // Without a name, no metric tells that a sensor is silent
+    const hasMetrics = hasNames ? isKnown : all;
+    const hasDay = all || !history.isEmpty;
+    switch (path) {
+      case RESOURCE_PATH:
+        return all ? () => responses.reading(all) : unavailable();
+      case METRICS_PATH:
+        return hasMetrics ? () => responses.metrics(snapshot) : unavailable();
+      case SENSORS_PATH:
+        return isKnown ? () => responses.sensors(snapshot) : unavailable();
+      case HISTORY_PATH:
+        return hasDay ? () => responses.history(history.csv()) : unavailable();
+      case PAGE_PATH:
+        return () => responses.page();
     }
-    if (path === PATHS.metrics) {
-      // Without a name, there is no datasensor_up to tell that a sensor is silent
-      const isKnown = all || hasNames && silent.size > 0;
-      return isKnown ? () => responses.metrics(snapshot) : unavailable();
-    }
-    if (path === PATHS.sensors) {
-      const isKnown = all || silent.size > 0;
-      return isKnown ? () => responses.sensors(snapshot) : unavailable();
-    }
-    if (path === PATHS.history) {
-      const isKnown = all || !history.isEmpty;
-      return isKnown ? () => responses.history(history.csv()) : unavailable();
-    }
-    if (path === PATHS.page) return () => responses.page();
     const isOfSensor = hasNames && path.startsWith(SENSOR_PREFIX);
     if (!isOfSensor) return UNKNOWN_PATH_WITH_SENSOR;
     const name = path.slice(SENSOR_PREFIX.length);

@@ -2,7 +2,6 @@ import {
   type Config,
   DEFAULTS,
   type InputSource,
-  PATHS,
   PROGRAM_VERSION,
   type TextSource,
 } from "../config.ts";
@@ -163,7 +162,7 @@ const HELP_COLUMN = 23; // after the names of the flags
 /** The text of `--help`. */
 export const HELP = `Usage: datasensor [flags]
 
-Serves a sensor reading as JSON over HTTP, at ${PATHS.reading}.
+Serves a sensor reading as JSON over HTTP, at /datasensor.
 
 ${FLAGS.map(formatFlag).join("\n")}`;
 

@@ -4,7 +4,8 @@ import { assertEquals } from "@std/assert";
 import { PAGE } from "../../src/http/page.ts";
 import { Service } from "./service.ts";
 
-const NOT_FOUND = "404 The only resource is /datasensor";
+const NOT_FOUND =
+  "404 The only resource is /datasensor: /metrics, /sensors, /history and / need --stdin";
 const READ_ONLY = "405 The resource is read-only: use GET, HEAD or OPTIONS";
 const BAD_HOST = "400 The host of the request is invalid";
 
@@ -37,7 +38,7 @@ for (const flags of ["", " --cors"]) {
 const RESOURCES =
   "404 The resources are /datasensor, /metrics, /sensors, /history and /";
 const UNKNOWN =
-  "404 No sensor of this name has sent a reading since the start, or it was silent for so long that it is forgotten";
+  "404 No sensor of this name has sent a reading since the start, or it was silent for so long that it is forgotten: /sensors lists those that are known";
 
 /** Returns the reason of a 503. */
 const old = (seconds: number, limit: number) =>
@@ -46,7 +47,7 @@ const old = (seconds: number, limit: number) =>
 Deno.test("a sensor has a reading, metrics, a last day and a page, and no other resource", async () => {
   const service = new Service("--stdin --json --cors");
   const none =
-    "503 The sensor has sent no reading so far; in a pipe, it may buffer its output";
+    "503 The sensor has sent no reading so far; in a pipe, it may buffer its output, or its line may lack a line feed at the end";
   const targets = ["/datasensor", "/metrics", "/sensors", "/history"];
   for (const target of targets) {
     assertEquals(await service.ask(target), none);

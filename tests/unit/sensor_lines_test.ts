@@ -36,7 +36,8 @@ const NONE = "503 The sensor has sent no reading";
 const INVALID = "503 The sensor has sent only invalid lines";
 const END = ", and the input has ended";
 const IN_JOURNAL = "its messages in the journal may say why";
-const BUFFERED = "in a pipe, it may buffer its output";
+const BUFFERED =
+  "in a pipe, it may buffer its output, or its line may lack a line feed at the end";
 
 /** Flags and what is printed, the answer, and what is logged. */
 type Row = [flags: string, Chunk[], answer: string, ...messages: string[]];
