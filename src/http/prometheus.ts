@@ -82,9 +82,6 @@ function formatSample(metric: string, labels: string, value: number): string {
 
 function formatLabel(name: string, value: string): string {
   // What is not Unicode would be replaced later, and make some labels the same
-  const escaped = value.toWellFormed().replace(/[\\"]/g, "\\$&").replaceAll(
-    "\n",
-    "\\n",
-  );
-  return `${name}="${escaped}"`;
+  const text = value.toWellFormed().replace(/[\\"]/g, "\\$&");
+  return `${name}="${text.replaceAll("\n", "\\n")}"`;
 }

@@ -37,15 +37,16 @@ class Day {
     this.#low = samples === 1 ? current : Math.min(this.#low, current);
     this.#high = samples === 1 ? current : Math.max(this.#high, current);
     this.#mean += this.isDirection
-      ? toShorterTurn(current % 360 - this.#mean) / samples
+      ? toTurn(current % 360 - this.#mean, -180) / samples // the shorter way
       : current / samples - this.#mean / samples; // a sum may be infinite
   }
 
   /** Closes the open slot, and those after it in which there was no sample. */
   close(count: number): void {
     for (let slot = 0; slot < Math.min(count, MAX_SLOTS + 1); slot++) {
+      const turnStart = this.#low < 0 ? -180 : 0; // as its sensor has it
       const mean = this.isDirection
-        ? toDirection(this.#mean, this.#low)
+        ? Number(toTurn(this.#mean, turnStart).toFixed(6)) % 360
         : roundMean(this.#mean);
       const cells = [this.#low, mean, this.#high].join();
       this.cells.push(this.#samples > 0 ? cells : NO_CELLS);
@@ -56,16 +57,9 @@ class Day {
   }
 }
 
-/** Returns the shorter way of a turn, from -180 to 180°. */
-function toShorterTurn(degrees: number): number {
-  return degrees - 360 * Math.round(degrees / 360);
-}
-
-/** Returns a mean within the turn from 0° on or, if some are negative, from -180° on. */
-function toDirection(mean: number, low: number): number {
-  const start = low < 0 ? -180 : 0;
-  const turns = Math.floor((mean - start) / 360);
-  return Number((mean - 360 * turns).toFixed(6)) % 360;
+/** Returns the same direction in the turn that begins at another one, in degrees. */
+function toTurn(direction: number, start: number): number {
+  return direction - 360 * Math.floor((direction - start) / 360);
 }
 
 /** Rounds a mean to nine significant digits or, if it has more, to its integer part. */
@@ -152,35 +146,27 @@ export class History {
   }
 
   #format(): string {
-    const days = [...this.#days].filter(([, { filled }]) => filled > 0)
-      .sort(([a], [b]) => a < b ? -1 : 1); // as after each restart
     let room = MAX_RESPONSE_CHARACTERS - TIME_CHARACTERS * (1 + MAX_SLOTS);
-    // Without room for all, those with the fewest slots are left out
-    const fitting = new Set(
-      days.toSorted(([, a], [, b]) => b.filled - a.filled)
-        .filter((day) => (room -= countCharacters(day)) > 0),
-    );
-    const columns = days.filter((day) => fitting.has(day));
+    const columns = [...this.#days].filter(([, { filled }]) => filled > 0)
+      .sort(([, a], [, b]) => b.filled - a.filled)
+      // Without room for all, those with the fewest slots are left out
+      .filter(([label, { cells }]) => {
+        room -= [...nameColumns(label), ...cells].join().length + 1;
+        return room > 0;
+      })
+      .sort(([a], [b]) => a < b ? -1 : 1); // as after each restart
     const names = columns.flatMap(([label]) => nameColumns(label));
     const lines = [["time", ...names].join(",")];
-    const starts = columns.map(([, { cells }]) =>
-      cells.findIndex((it) => it !== NO_CELLS)
-    );
-    // Without a column, there is no row
-    const start = Math.min(...starts, MAX_SLOTS);
-    for (let row = start; row < MAX_SLOTS; row++) {
+    for (let row = 0; row < MAX_SLOTS; row++) {
+      const cells = columns.map(([, { cells }]) => cells[row]!);
+      // The first row is that in which the first column begins
+      if (lines.length === 1 && cells.every((it) => it === NO_CELLS)) continue;
       const end = (this.#slot - MAX_SLOTS + row + 1) * SLOT_MS;
       const time = new Date(end + this.#clockOffset).toISOString();
-      const cells = columns.map(([, { cells }]) => cells[row]!);
       lines.push([`${time.slice(0, 19)}Z`, ...cells].join(","));
     }
     return lines.map((line) => `${line}\r\n`).join("");
   }
-}
-
-/** Counts the characters of the columns of a number. */
-function countCharacters([label, { cells }]: [string, Day]): number {
-  return [...nameColumns(label), ...cells].join().length + 1; // the first comma
 }
 
 /** Returns the names of the columns of a number. None can be a formula of a spreadsheet. */

@@ -60,9 +60,8 @@ class LineBuffer {
    */
   *push(count: number, hasPaused: boolean): Generator<Line> {
     // A blank start completes no wrong line: some devices end their lines with LF CR
-    if (hasPaused && !isBlank(this.#incomplete)) {
-      yield* this.#drop(INVALID.paused);
-    }
+    const isCut = hasPaused && !isBlank(this.#incomplete);
+    if (isCut) yield* this.#drop(INVALID.paused);
     const bytes = this.#bytes.subarray(0, this.#length + count);
     let start = 0;
     let end = bytes.indexOf(LF, this.#length);
