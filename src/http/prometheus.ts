@@ -24,11 +24,9 @@ export function formatMetrics(snapshot: Snapshot): string {
     const isOnly = name === undefined;
     const label = isOnly ? "" : formatLabel("sensor", name);
     const timestamp = formatSample(TIMESTAMP, label, time / 1000);
-    const up = isOnly
-      ? ""
-      : formatSample(UP, label, json === undefined ? 0 : 1);
+    const up = isOnly ? "" : formatSample(UP, label, json ? 1 : 0);
     const ownLength = timestamp.length + up.length;
-    const list = json === undefined ? [] : listNumbers(json);
+    const list = json ? listNumbers(json) : [];
     const { text, isAll } = formatNumbers(list, label, room - ownLength);
     // One of several sensors is left out whole: without some of its numbers, it would seem
     // to have failed in part. Of an only sensor, the first numbers are better than none

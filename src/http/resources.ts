@@ -26,10 +26,7 @@ const UNKNOWN_SENSOR =
 export type Lookup = (path: string) => (() => Response) | string;
 
 /** Creates the only resource of a service without a sensor. */
-export function createTextLookup(
-  text: string,
-  responses: Responses,
-): Lookup {
+export function createTextLookup(text: string, responses: Responses): Lookup {
   const reading: Reading = { json: JSON.stringify(text) };
   const read = () => responses.reading(reading);
   return (path) => path === RESOURCE_PATH ? read : UNKNOWN_PATH;
@@ -76,10 +73,7 @@ export function createSensorLookup(
 }
 
 /** Creates the handler that answers with resources. */
-export function createHandler(
-  lookup: Lookup,
-  responses: Responses,
-): Handler {
+export function createHandler(lookup: Lookup, responses: Responses): Handler {
   const parsePath = memoizeLast(decodePath);
   return ({ method }, { target }) => {
     if (target === undefined) return responses.problem(400, BAD_HOST);

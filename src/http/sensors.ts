@@ -15,9 +15,7 @@ export function formatSensors(snapshot: Snapshot, now: number): string {
   for (const { name, time, json } of listSensors(snapshot)) {
     const age = Math.round((now - time) / 100) / 10;
     const known = JSON.stringify({ name, time: new Date(time), age });
-    const text = json === undefined
-      ? known
-      : `${known.slice(0, -1)},"reading":${json}}`;
+    const text = json ? `${known.slice(0, -1)},"reading":${json}}` : known;
     room -= text.length + 1;
     if (room <= 0) break;
     sensors.push({ name: name ?? "", text });

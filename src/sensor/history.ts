@@ -44,7 +44,7 @@ class Day {
   /** Closes the open slot, and those after it in which there was no sample. */
   close(count: number): void {
     for (let slot = 0; slot < Math.min(count, MAX_SLOTS + 1); slot++) {
-      const turnStart = this.#low < 0 ? -180 : 0; // as its sensor has it
+      const turnStart = this.#low < 0 ? -180 : 0; // some count from -180 to 180°
       const mean = this.isDirection
         ? Number(toTurn(this.#mean, turnStart).toFixed(6)) % 360
         : roundMean(this.#mean);
@@ -154,7 +154,7 @@ export class History {
         room -= [...nameColumns(label), ...cells].join().length + 1;
         return room > 0;
       })
-      .sort(([a], [b]) => a < b ? -1 : 1); // as after each restart
+      .sort(([a], [b]) => a < b ? -1 : 1); // in the same order after each restart
     const names = columns.flatMap(([label]) => nameColumns(label));
     const lines = [["time", ...names].join(",")];
     for (let row = 0; row < MAX_SLOTS; row++) {

@@ -2,8 +2,8 @@ import type { Clock } from "../clock.ts";
 import { type Measurement, ONLY_SENSOR, type Snapshot } from "./reading.ts";
 
 const MAX_CHARACTERS = 64 * 1024; // of all lines and names, unless the latest is longer
-const VISIT_MS = 10_000; // of a passing car, which is soon forgotten
-const MIN_KNOWN_MS = 5 * 60_000; // of other sensors
+const MIN_RUN_MS = 10_000; // of a sensor that is missed: a passing car is heard for less
+const MIN_KNOWN_MS = 5 * 60_000; // of such a sensor, once it is silent
 const CLOCK_TOLERANCE_MS = 10; // more than it takes to read both clocks
 
 /** A sensor, and when it has sent readings, by the monotonic clock, in ms. */
@@ -111,7 +111,7 @@ export class LastReadings {
       if (now - arrival <= maxAgeMs) break;
       this.#delete(name);
       const runMs = arrival - runStart;
-      const leastMs = runMs < VISIT_MS ? 0 : MIN_KNOWN_MS;
+      const leastMs = runMs < MIN_RUN_MS ? 0 : MIN_KNOWN_MS;
       const knownMs = Math.max(sensor.knownMs, runMs, leastMs);
       const forgetAt = arrival + maxAgeMs + knownMs;
       // What would be forgotten at once is not added: a flood of names would take long
