@@ -128,19 +128,16 @@ function createLookup(
   const readings = new LastReadings(maxAgeSeconds, hint, system);
   const history = new History(system);
   const watch = new Watch(readings, maxAgeSeconds, logger, system);
+  const tick = () => {
+    const snapshot = readings.snapshot();
+    history.sample(snapshot);
+    watch.compare(snapshot);
+  };
   // Nobody awaits these: they go on as long as the service runs. What they throw is
   // uncaught, and ends the service
   const { stdin: input } = system;
   followInput({ input, parse, readings, logger, stop, clock: system });
-  everySecond(
-    () => {
-      const snapshot = readings.snapshot();
-      history.sample(snapshot);
-      watch.compare(snapshot);
-    },
-    stop,
-    system,
-  );
+  everySecond(tick, stop, system);
   const hasNames = keys !== undefined;
   return createSensorLookup(readings, history, hasNames, responses);
 }
