@@ -2,10 +2,12 @@
 
 import { DECIMAL, formatLabel, walk } from "../sensor/walk.js";
 
+const CLOCK_TOLERANCE_SECONDS = 300;
+
 /**
  * Lists the values of a sensor in the order of its reading, and then those that are only known,
- * by label: the label, name and unit of each and, if it is there, its value, and its
- * number, if src/sensor/numbers.ts has it, too. A text that the sensor's name has is left out.
+ * by label: the label, name, unit and kind of each and, if it is there, its value, and its
+ * number, if it is one. A text that the sensor's name has is left out.
  */
 export function listValues({ name: sensor, reading = null }, known, limit) {
   const values = new Map(); // of those with the same label, the last counts
@@ -14,15 +16,21 @@ export function listValues({ name: sensor, reading = null }, known, limit) {
     if (values.size > limit) break; // one more shows that there are more
     const label = formatLabel(sensor, key);
     const number = typeof value === "string" ? NaN : Number(value);
-    values.set(label, { label, ...splitUnit(path.join(" › ")), value, number });
+    const name = splitUnit(path.join(" › "));
+    const kind = typeof value === "boolean" ? "boolean" : findKind(label);
+    values.set(label, { label, ...name, kind, value, number });
   }
   const start = sensor === undefined ? "" : formatLabel(sensor, "");
   for (const label of known.keys()) {
     if (!label.startsWith(start) || values.has(label)) continue;
-    values.set(label, { label, ...splitUnit(label.slice(start.length || 1)) });
+    const name = splitUnit(label.slice(start.length || 1));
+    values.set(label, { label, ...name, kind: findKind(label) });
   }
   return [...values.values()];
 }
+
+/** Whether a number is a direction, as far as its label tells. */
+const findKind = (label) => label.endsWith("_deg") ? "direction" : "number";
 
 /** Whether a value is a text that the name of its sensor has, whose parts are escaped. */
 function isRepeated(value, sensor) {
@@ -31,7 +39,8 @@ function isRepeated(value, sensor) {
   return value === sensor || sensor.split("/").includes(part);
 }
 
-// Keys that end with a unit. A wrong one is worse than none: a letter needs its word
+// Keys that end with a unit. A single letter counts only behind a word that has this unit:
+// `temp_C`, but not `class_A`
 const UNITS = [
   /^.+?_(hPa|kPa|Pa|mV|kWh|kW|Wh|lux|ppm|percent|mm_h|mm|cm|m_s|km_h|m|deg)$/,
   /(?:\b|_)(?:temp|dew|(?:wind)?chill|heat|feels|setpoint)[a-z]*(?:_[a-z]+)?(?:_?\d+)?_([CF])$/,
@@ -75,13 +84,26 @@ export function formatValue(value, decimals = 0) {
   return shorten(isQuoted ? JSON.stringify(value) : `${value}`);
 }
 
-/** Formats a duration. */
+/** Formats a duration, or what is none. */
 export function formatDuration(seconds) {
+  if (!Number.isFinite(seconds)) return "unknown";
   if (seconds < 119.5) return `${Math.round(seconds)} s`;
   if (seconds < 2 * 3600) return `${Math.round(seconds / 60)} min`;
   if (seconds < 2 * 86_400) return `${Math.round(seconds / 3600)} h`;
   return `${Math.round(seconds / 86_400)} days`;
 }
+
+/** Tells how far the clock of the board is from that of the browser, if that misleads. */
+export function describeClock(boardMs, browserMs) {
+  const seconds = (boardMs - browserMs) / 1000;
+  if (Math.abs(seconds) <= CLOCK_TOLERANCE_SECONDS) return "";
+  const duration = formatDuration(Math.abs(seconds));
+  const direction = seconds < 0 ? "behind" : "ahead of";
+  return `The board's clock is ${duration} ${direction} this device's`;
+}
+
+/** Returns the name by which a board was opened, or nothing for an address. */
+export const nameBoard = (host) => /^[\d.]+$|:/.test(host) ? "" : host;
 
 /** Shortens a text that would fill the page. */
 export const shorten = (text) => text.replace(/^(.{200}).+/s, "$1…");

@@ -174,7 +174,7 @@ export class History {
 function nameColumns(label: string): string[] {
   return ["min", "mean", "max"].map((name) => {
     const cell = name + label;
-    return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+    return /[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
   });
 }
 

@@ -37,13 +37,15 @@ function* walkValue(value, key, path = []) {
   }
 }
 
-// What a label escapes: what would split it, and a `%` that would seem to be such an escape
-const SPLITS_KEY = /[\t;]|%(?=09|3B|25)/g;
-const SPLITS_NAME = /[\t;]|:(?= )|%(?=09|3B|3A |25)/g;
+// What a label escapes: what would split it, and a `%` that would seem to be such an escape.
+// The name of a sensor ends with the first `: `
+const SPLITS_KEY = /[\t\n\r;]|%(?=09|0A|0D|3B|25)/g;
+const SPLITS_NAME = /[\t\n\r;]|:(?= )|%(?=09|0A|0D|3B|3A |25)/g;
 
 /**
  * Returns the label of a number, with which the names of its columns in the history end. The
- * labels of two numbers differ, and spreadsheets split none, at a tab or a semicolon either.
+ * labels of two numbers differ, and spreadsheets split none: one that splits at semicolons
+ * takes no quotes within a cell, and so splits at line breaks, too.
  *
  * @param {string | undefined} sensor The name of the sensor, if there are several.
  * @param {string | undefined} key

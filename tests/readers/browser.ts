@@ -28,9 +28,11 @@ export interface Shown {
   heading: string;
   problem: string;
   note: string;
+  isHidden: boolean;
   /** The name and the age of each sensor and its values, with "!" if they are red. */
   sensors: string[];
-  /** Of the first graph, the path of its line, of its band, its times, and its range. */
+  /** Of the first graph, the path of its line, of its band, what is below it,
+   * and its summary. With a pointer on it, the place. */
   graph: string;
 }
 
@@ -41,12 +43,14 @@ export function readPage(document: string): Shown {
   const [, ...sections] = shown.split("<section");
   const [, band = "", line = ""] = shown.match(/(?<= d=")[^"]*/g) ?? [];
   const times = text(/<p aria-hidden="true">(.*?)<\/p>/);
-  const range = text(/<\/div><p>(.*?)<\/p>/);
+  const summary = text(/<\/div><p>(.*?)<\/p>/);
+  const place = text(/<svg[^>]* style="([^"]*)"/);
   return {
     title: text(/<title>(.*?)<\/title>/s),
     heading: text(/<h1>(.*?)<\/h1>/),
     problem: text(/<p class="problem">(.*?)<\/p>/s),
     note: text(/<\/main>\s*<p>(.*?)<\/p>/),
+    isHidden: /<main hidden/.test(shown),
     sensors: sections.map((section) => {
       const parts = section.matchAll(/<(?:h2|figcaption)(.*?)<\/[hf]/gs);
       return Array.from(
@@ -56,7 +60,12 @@ export function readPage(document: string): Shown {
       ).join();
     }),
     // Without what has no area
-    graph: [line, band.replace(/M(\d+),(\d+)H\1V\2H\1Z/g, ""), times, range]
+    graph: [
+      line,
+      band.replace(/M(\d+),(\d+)H\1V\2H\1Z/g, ""),
+      place + times,
+      summary,
+    ]
       .join(" | "),
   };
 }

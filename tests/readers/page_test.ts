@@ -1,16 +1,20 @@
-// What the board's page shows in a browser. What needs none is in tests/unit/readers.
+// What the board's page shows in a browser. What needs none is in tests/unit/page.
 
+import { assert, assertEquals } from "@std/assert";
 import { PAGE } from "../../src/page/page.ts";
 import { Folder } from "../helpers/files.ts";
 import { output } from "../helpers/process.ts";
 import { testWith } from "../helpers/skip.ts";
-import { waitFor } from "../helpers/wait.ts";
 import { chromium, readPage, type Shown } from "./browser.ts";
 
 /** What is known of a sensor: its name, age in seconds and reading, if it is not silent. */
-type Sensor = [name: string | undefined, age: number, reading?: unknown];
+type Sensor = [
+  name: string | undefined,
+  age: number | string,
+  reading?: unknown,
+];
 
-/** What `/sensors` answers: sensors, or a status with a body. */
+/** What `/sensors` answers: sensors, or a status, 0 for no answer, with a body. */
 type Answer = Sensor[] | [status: number, body: string];
 
 const json = JSON.stringify;
@@ -32,20 +36,34 @@ interface Case {
   what: string;
   /** What `/sensors` answers, the last of it again and again. */
   answers: Answer[];
-  /** How long after the start the board gives these answers, in s; 5 s apart without it. */
+  /** When the board gives these answers by its clock, in s; 15 s apart without it. */
   seconds?: number[];
   /** The columns of `/history`, and the cells of each row up to the last one. */
   history?: [header: string, ...rows: string[]] | [status: number];
   /** A script that runs before the page's. */
   before?: string;
   policy?: string;
-  expected: Partial<Shown> & { requests?: number };
+  expected: Partial<Shown> & { requests?: number; histories?: number };
 }
 
 const hide = (second: number, isHidden: boolean) =>
   `setTimeout(() => {
     Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true });
     document.dispatchEvent(new Event("visibilitychange"));
+  }, ${second * 1000});`;
+
+/** A day with a gap, and how it is drawn with a 7 and some 8 after it. */
+const DAY: Case["history"] = ["min,mean,max", "1,2,3", ",,", "4,4,4"];
+const DRAWN =
+  "M87,82h0M434,56h0L555,18h0L564,5h0L572,5h0L581,5h0L590,5h0L598,5h0 | M0,95H173V69H0ZM347,56H520V56H347Z";
+
+/** Moves a pointer to a place of the first graph, from 0 to 1. */
+const point = (second: number, type: string, place: number) =>
+  `setTimeout(() => {
+    const graph = document.querySelector("svg");
+    const { left, width } = graph.getBoundingClientRect();
+    const its = { bubbles: true, clientX: left + ${place} * width };
+    graph.dispatchEvent(new PointerEvent("pointer${type}", its));
   }, ${second * 1000});`;
 
 const CASES: Case[] = [
@@ -61,12 +79,12 @@ const CASES: Case[] = [
       setTimeout(() => find("h1").append(getSelection()), 27_000);`,
     expected: {
       title: "t 22.5 °C – BOARD",
-      heading: "BOARDt", // what was selected
+      heading: "board.localhostt", // what was selected
       problem: "",
       note: "",
       sensors: ["1 s old,t 22.5 °C"],
       graph:
-        "M91,69h0M455,56h0L582,44h0L585,5h0L588,5h0L591,5h0L594,5h0L597,5h0 | M0,95H182V56H0ZM364,69H545V44H364Z | 11:50 AM 11:55 AM | low 19.0 at 11:49 AM, high 22.5 at 12:00 PM",
+        "M87,69h0M434,56h0L555,44h0L564,5h0L572,5h0L581,5h0L590,5h0L598,5h0 | M0,95H173V56H0ZM347,69H520V44H347Z | 11:50 AM 11:55 AM | low 19.0 at 11:49 AM, high 22.5 at 12:00 PM",
     },
   },
   {
@@ -75,7 +93,7 @@ const CASES: Case[] = [
     expected: {
       sensors: ["1 s old,9"],
       graph:
-        "M540,95h0L550,50h0M570,5h0L580,5h0L590,5h0 |  | 11:58 AM | low 7 at 12:00 PM, high 9 at 12:00 PM",
+        "M444,95h0L474,50h0M534,5h0L564,5h0L594,5h0 |  | 11:58 AM 12:00 PM | low 7 at 12:00 PM, high 9 at 12:00 PM",
     },
   },
   {
@@ -89,11 +107,11 @@ const CASES: Case[] = [
   },
   {
     what: "no times to come after the board's clock has been set back",
-    answers: one(1, 1, 1, 7, 8),
-    seconds: [0, 5, 10, -45, -40],
+    answers: one(1, 1, 1, 7, 8, 8),
+    seconds: [0, 60, 120, -90, -30, 30],
     expected: {
       graph:
-        "M582,95h0L592,5h0 |  | 11:56 AM 11:58 AM | low 7 at 11:59 AM, high 8 at 11:59 AM",
+        "M360,95h0L480,5h0L600,5h0 |  | 11:58 AM | low 7 at 11:58 AM, high 8 at 11:59 AM",
     },
   },
   {
@@ -104,7 +122,7 @@ const CASES: Case[] = [
     expected: {
       sensors: ["k9 1 s old,v 3,id 1", "k10 2 h old,z 1,a 2,b on"],
       graph:
-        "M540,50h0L550,50h0L560,50h0L570,50h0L580,50h0L590,50h0 |  | 11:58 AM | no history",
+        "M444,50h0L474,50h0L504,50h0L534,50h0L564,50h0L594,50h0 |  | 11:58 AM 12:00 PM | no history",
     },
   },
   {
@@ -141,8 +159,7 @@ const CASES: Case[] = [
   },
   {
     what: "that the board is down",
-    answers: [],
-    policy: "connect-src 'none'", // as if nobody were there
+    answers: [...one(7), [0, ""]],
     expected: {
       problem: "http://BOARD/board/sensors does not answer: is it up?",
     },
@@ -180,12 +197,81 @@ const CASES: Case[] = [
     },
   },
   {
+    what: "what was there under a finger, while it goes on",
+    answers: one(7, 8),
+    history: DAY,
+    before: point(12, "down", 0.1),
+    expected: {
+      graph:
+        `${DRAWN} | --place: 10%;11:49 AM: 1 to 3 | low 1 at 11:49 AM, high 8 at 12:00 PM`,
+    },
+  },
+  {
+    what: "that there was no reading under a pointer",
+    answers: one(7, 8),
+    history: DAY,
+    before: point(12, "over", 0.1) + point(13, "move", 0.45),
+    expected: {
+      graph:
+        `${DRAWN} | --place: 45%;11:51 AM: no reading | low 1 at 11:49 AM, high 8 at 12:00 PM`,
+    },
+  },
+  {
+    what: "times again once the pointer has left",
+    answers: one(7, 8),
+    history: DAY,
+    before: point(12, "move", 2) + point(24, "out", 0),
+    expected: {
+      graph:
+        `${DRAWN} | 11:50 AM 11:55 AM | low 1 at 11:49 AM, high 8 at 12:00 PM`,
+    },
+  },
+  {
+    what: "a door as steps, after it fell silent, too",
+    answers: [...one(true, false, true, true, true), [[undefined, 400]]],
+    expected: {
+      sensors: ["silent for 7 min!,–!"],
+      graph:
+        "M444,5H444h0H474V95H474h0H504V5H504h0H534V5H534h0H564V5H564h0 |  | 11:58 AM 12:00 PM | true for 45 s",
+    },
+  },
+  {
+    what: "that the board's clock is wrong",
+    answers: one(7),
+    before: `const its = Date.now; Date.now = () => its() + 7 * 3600_000;`,
+    expected: { problem: "The board's clock is 7 h behind this device's" },
+  },
+  {
+    what: "the last day anew once the board's clock has been set",
+    answers: one(7),
+    history: DAY,
+    seconds: [0, 15, 30, 3600, 3615, 3630],
+    expected: { histories: 2 },
+  },
+  {
+    what: "the last day once while its clock is right",
+    answers: one(7),
+    history: DAY,
+    expected: { histories: 1, requests: 6 },
+  },
+  {
+    what: "an unknown age where an answer has none",
+    answers: [[[undefined, "x", 7], ["a", 3, 8]]],
+    expected: { sensors: ["age unknown,7", "a 3 s old,8"] },
+  },
+  {
+    what: "an answer at once when the network is there again",
+    answers: [[0, ""], ...one(7)],
+    before: "setTimeout(() => dispatchEvent(new Event('online')), 3500);",
+    expected: { requests: 6, title: "7 – BOARD" },
+  },
+  {
     what: "nothing while it is hidden, and not what it asked for before",
     answers: one(7, 8),
     before: `const get = fetch;
       fetch = async (...it) => (await new Promise((resolve) =>
         setTimeout(resolve, 3000)), get(...it));` + hide(9, true),
-    expected: { title: "BOARD", requests: 2 },
+    expected: { title: "BOARD", isHidden: true, requests: 2 },
   },
   {
     what: "a new answer at once after it was hidden",
@@ -200,7 +286,7 @@ const CASES: Case[] = [
     expected: {
       heading: "datasensor",
       problem:
-        "This page needs JavaScript and a browser of 2021 or later. The readings are at /datasensor , too.",
+        "This page needs JavaScript and a browser of 2021 or later, and is opened at the address of the service, such as http://127.0.0.1:5000/, not as a file. The readings are at /datasensor , too.",
     },
   },
 ];
@@ -220,81 +306,89 @@ const FRAMES = `
 }
   <pre></pre>
   <script>
-    const show = ({ document }) => document.documentElement.outerHTML;
+    const show = ({ document, requests }) =>
+      [document.documentElement.outerHTML, requests ?? []];
     setTimeout(() => {
       const text = JSON.stringify(Array.from(frames, show));
       document.querySelector("pre").textContent = encodeURIComponent(text);
     }, 27_500);
   </script>`;
 
-/** Answers as the boards of all cases do, behind a proxy's path. */
-class Boards {
-  readonly requests = CASES.map(() => 0); // for /sensors
-
-  readonly answer = ({ url, headers }: Request): Response => {
-    const { pathname, search } = new URL(url);
-    const type = { "content-type": "text/html; charset=utf-8" };
-    if (pathname === "/frames") return new Response(FRAMES, { headers: type });
-    const index = Number(
-      (search || new URL(headers.get("referer")!).search).slice(1),
-    );
-    const { before = "", policy = "", history = [""] } = CASES[index]!;
-    if (pathname === "/board/") {
-      const scripts = `<script>{${OLD_BROWSER}${before}}</script>`;
-      const page = PAGE.replace("<script", `${scripts}<script`);
-      const headers = { ...type, "content-security-policy": policy };
-      return new Response(page, { headers });
-    }
-    if (pathname === "/board/sensors") return this.#answerSensors(index);
-    const [header, ...rows] = history;
-    if (typeof header === "number") return new Response("", { status: header });
-    const lines = rows.map((cells, row) => {
-      const time = END - (rows.length - 1 - row) * 300_000;
-      return `${new Date(time).toISOString()},${cells}\r\n`;
-    });
-    return new Response(`time${header && `,${header}`}\r\n${lines.join("")}`);
-  };
-
-  #answerSensors(index: number): Response {
-    const { answers, seconds } = CASES[index]!;
-    const count = this.requests[index]!++;
-    const answer = answers[Math.min(count, answers.length - 1)]!;
-    const [status, body] = answer;
-    if (typeof status === "number") return new Response(`${body}`, { status });
-    const second = seconds?.[Math.min(count, seconds.length - 1)] ?? 5 * count;
-    const sensors = (answer as Sensor[]).map(([name, age, reading]) => {
-      const time = new Date(NOW + 1000 * (second - age)).toISOString();
+/** Answers the requests of a page in its frame, where no answer can be late. */
+function createAnswers({ answers, seconds, history = [""] }: Case): string {
+  const sensors = Array.from({ length: 8 }, (_, count) => {
+    const answer = answers[Math.min(count, answers.length - 1)] ?? [0, ""];
+    if (typeof answer[0] === "number") return answer;
+    const second = seconds?.[Math.min(count, seconds.length - 1)] ?? 15 * count;
+    const body = (answer as Sensor[]).map(([name, age, reading]) => {
+      const time = new Date(NOW + 1000 * (second - (Number(age) || 0)));
       return { name, time, age, reading };
     });
-    return Response.json(sensors);
-  }
+    return [200, json(body)];
+  });
+  const [header, ...rows] = history;
+  const lines = rows.map((cells, row) => {
+    const time = END - (rows.length - 1 - row) * 300_000;
+    return `${new Date(time).toISOString()},${cells}\r\n`;
+  });
+  const csv = `time${header && `,${header}`}\r\n${lines.join("")}`;
+  const day = typeof header === "number" ? [header, ""] : [200, csv];
+  return `
+    var requests = [];
+    const sensors = ${json(sensors)};
+    const start = performance.now();
+    Date.now = () => ${NOW} + performance.now() - start;
+    fetch = async (url, { signal }) => {
+      requests.push(url);
+      const isDay = url === location.origin + "/board/history";
+      const asked = requests.filter((it) => it.endsWith("/sensors")).length;
+      const [status, body] = isDay
+        ? ${json(day)}
+        : sensors[asked - 1];
+      if (status) return new Response(body, { status });
+      await new Promise((_, reject) => signal.onabort = reject);
+    };`;
 }
 
-/** Opens the pages of all cases, and returns what is not as expected. */
-async function listWrong(): Promise<string[]> {
-  const options = { hostname: "127.0.0.1", port: 0, onListen() {} };
-  const boards = new Boards();
-  await using server = Deno.serve(options, boards.answer);
-  using folder = await Folder.create();
-  const board = `127.0.0.1:${server.addr.port}`;
-  const url = `http://${board}/frames`;
-  const [command, ...args] = chromium(url, folder.path, 28);
-  const { stdout, stderr } = await output(command!, args, { killGroup: true });
-  const [, text] = stdout.match(/<pre>(.+)<\/pre>/) ?? [];
-  if (!text) return [stdout + stderr];
-  const documents: string[] = JSON.parse(decodeURIComponent(text));
-  return CASES.flatMap(({ what, expected }, index) => {
-    const page = readPage(documents[index]!.replaceAll(board, "BOARD"));
-    const all = { ...page, requests: boards.requests[index] };
-    const shown = Object.fromEntries(
-      Object.keys(expected).map((key) => [key, all[key as keyof typeof all]]),
-    );
-    return json(shown) === json(expected) ? [] : `${what}: ${json(shown)}`;
+/** Serves the pages of all cases, behind a proxy's path. */
+function serve({ url }: Request): Response {
+  const { pathname, search } = new URL(url);
+  const type = { "content-type": "text/html; charset=utf-8" };
+  if (pathname !== "/board/") return new Response(FRAMES, { headers: type });
+  const it = CASES[Number(search.slice(1))]!;
+  const scripts = `{${OLD_BROWSER}${createAnswers(it)}${it.before ?? ""}}`;
+  const page = PAGE.replace("<script", `<script>${scripts}</script><script`);
+  const policy = it.policy ?? "";
+  return new Response(page, {
+    headers: { ...type, "content-security-policy": policy },
   });
 }
 
 testWith("chromium")("the page shows what boards answer", async () => {
-  // In Chromium's time, an answer may be late
-  const isRight = (wrong: string[]) => wrong.length === 0;
-  await waitFor("the expected pages", listWrong, isRight);
+  const options = { hostname: "127.0.0.1", port: 0, onListen() {} };
+  await using server = Deno.serve(options, serve);
+  using folder = await Folder.create();
+  const board = `board.localhost:${server.addr.port}`;
+  const command = chromium(`http://${board}/`, folder.path, 28);
+  const { stdout, stderr } = await output(command[0]!, command.slice(1), {
+    killGroup: true,
+  });
+  const [, text] = stdout.match(/<pre>(.+)<\/pre>/) ?? [];
+  assert(text, stdout + stderr);
+  const frames: [document: string, requests: string[]][] = JSON.parse(
+    decodeURIComponent(text),
+  );
+  const shown = CASES.map(({ what, expected }, index) => {
+    const [document, urls] = frames[index]!;
+    const page = readPage(document.replaceAll(board, "BOARD"));
+    const count = (path: string) => urls.filter((it) => it.endsWith(path));
+    const requests = count("/sensors").length;
+    const all = { ...page, requests, histories: count("/history").length };
+    const keys = Object.keys(expected) as (keyof typeof all)[];
+    return { what, ...Object.fromEntries(keys.map((key) => [key, all[key]])) };
+  });
+  assertEquals(
+    shown,
+    CASES.map(({ what, expected }) => ({ what, ...expected })),
+  );
 });

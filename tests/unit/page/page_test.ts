@@ -1,6 +1,6 @@
 // The functions of the page that need no browser.
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import * as day from "../../../src/page/day.js";
 import * as values from "../../../src/page/values.js";
 
@@ -105,20 +105,151 @@ Deno.test("formatDuration() has the unit that tells most", () => {
   ]);
 });
 
-const END = Date.UTC(2026, 10, 26, 12);
+Deno.test("describeClock() tells of more than five minutes, and in which direction", () => {
+  const tell = (minutes: number) => values.describeClock(minutes * 60_000, 0);
+  assertEquals([tell(5), tell(-5)], ["", ""]);
+  assertEquals(tell(5.1), "The board's clock is 5 min ahead of this device's");
+  assertEquals(tell(-420), "The board's clock is 7 h behind this device's");
+});
+
+Deno.test("nameBoard() returns a name, but no address", () => {
+  const hosts = ["4.lan", "pi", "192.168.0.7", "[fe80::1]"];
+  assertEquals(hosts.map(values.nameBoard), ["4.lan", "pi", "", ""]);
+});
+
 const MINUTE = 60_000;
-const row = (minutes: number, cells: string) =>
-  `${new Date(END + minutes * MINUTE).toISOString()},${cells}\r\n`;
+const NOON = +new Date(2026, 10, 26, 12); // where this machine is
+const at = (minutes: number) =>
+  new Intl.DateTimeFormat([], { timeStyle: "short" })
+    .format(NOON + minutes * MINUTE);
+
+/** Replaces times by minutes since noon. */
+const count = (text: string) =>
+  [-1430, -1425, -10, -9, 0, 1, 2]
+    .reduce(
+      (text, minutes) => text.replaceAll(at(minutes), `${minutes}`),
+      text,
+    );
 
 Deno.test("parseHistory() reads hostile names, gaps and decimals", () => {
   const header = 'time,"min a,""b\r\n: t","mean","max",min,mean,max\r\n';
-  const csv = header + row(0, "1,1.25,1.5,,,") + row(5, ",,,7,7,7");
-  const { days, end } = day.parseHistory(csv);
+  const time = new Date(NOON).toISOString();
+  const { days, end } = day.parseHistory(`${header}${time},1,1.25,1.5,,,\r\n`);
   assertEquals([...days.keys()], [' a,"b\r\n: t', ""]);
-  const [{ spans, decimals }] = [...days.values()] as [
-    { spans: []; decimals: number },
-  ];
-  assertEquals([end, decimals], [END + 5 * MINUTE, 1]);
-  const span = { low: 1, mean: 1.25, high: 1.5, pen: "M" };
-  assertEquals(spans, [{ start: END - 5 * MINUTE, end: END, ...span }]);
+  const span = { low: 1, mean: 1.25, high: 1.5, isAfterGap: true };
+  const spans = [{ start: NOON - 5 * MINUTE, end: NOON, ...span }];
+  assertEquals([end, days.values().next().value], [NOON, {
+    spans,
+    decimals: 1,
+  }]);
+});
+
+Deno.test("parseHistory() ends where a text is no CSV", () => {
+  const start = performance.now();
+  day.parseHistory('time,"' + '""'.repeat(200_000));
+  assert(performance.now() - start < 5000); // to look for more took 90 s
+});
+
+/**
+ * Returns the graphs of rows of the history, the last of which ends at noon, after each point
+ * that the page sees, `second=number`.
+ */
+function draw(rows: string, points: string, kind = "number") {
+  const cells = rows.split(" ").filter(Boolean);
+  const lines = cells.map((it, index) => {
+    const time = NOON + 5 * MINUTE * (index + 1 - cells.length);
+    return `${new Date(time).toISOString()},${it}\r\n`;
+  });
+  const { days, end } = day.parseHistory(
+    `time,min,mean,max\r\n${lines.join("")}`,
+  );
+  const its = days.get("")!;
+  let seen: ReturnType<typeof day.addPoint> | undefined;
+  return points.split(" ").map((point) => {
+    const [second, number] = point.split("=");
+    const now = NOON + 1000 * Number(second);
+    seen = day.addPoint(seen, number ? Number(number) : undefined, now);
+    const options = { now, slotsEnd: end, decimals: 0, kind };
+    return day.updateGraph(its, seen.points, options);
+  });
+}
+
+/** Rows, points and a kind, and the line, band and summary of their last graph. */
+const GRAPHS = `; 0=7 59=8; number; none
+; 0=7 60=8; number; M480,95h0L600,5h0; ; low 7 at 0, high 8 at 1
+1,2,3 ,, 4,4,4; 60=5; number; M94,73h0M469,27h0L600,5h0; M0,95H188V50H0Z; low 1 at -10, high 5 at 1
+1,2,3 1,2,3 ,,; 60=5 120=4; number; M88,73h0L265,73h0M565,5h0L600,27h0; M0,95H176V50H0ZM176,95H353V50H176Z; low 1 at -10, high 5 at 1
+1,1,1; 60=1 65= 70=1 75=1; number; M238,50h0L571,50h0M587,50h0L595,50h0; ; no change
+1,2,3; 61=2 62=9; number; M246,84h0L592,84h0L593,5h0; M0,95H492V73H0Z; low 1 at 0, high 9 at 1
+-1e307,0,1e307; 60=0; number; M250,50h0L600,50h0; M0,95H500V5H0Z; low -1e+307 at 0, high 1e+307 at 0
+-1.7e308,0,1.7e308; 60=0; number; M250,50h0L600,50h0; M0,95H500V5H0Z; low -1.7e+308 at 0, high 1.7e+308 at 0
+0,0,5e-324; 60=0; number; M250,95h0L600,95h0; M0,95H500V5H0Z; low 0 at 0, high 5e-324 at 0
+340,350,359 0,5,20 6,9,12; 60=2; direction; M94,7h0M281,94h0L469,93h0L600,94h0; ; 
+0,0,0 0,0.4,1 1,1,1; 60=1 61=0 120=0; boolean; M0,95H176h0H176V95H353h0H353V5H529h0H565V5H565h0H600V95H600h0; M176,95H353V5H176Z; true for 8 min, false since 1
+0,0,0 ,, 1,1,1; 60=1 65=; boolean; M0,95H186h0M373,5H559h0H596V5H596h0; ; true for 6 min
+1,1,1; 60=1; boolean; M0,50H500h0H600V50H600h0; ; no change`;
+
+/** Returns the line of a graph, its band without what has no area, and its summary. */
+function read(graph: day.Graph | undefined): string {
+  const [, band, line] = graph?.html.match(/(?<= d=")[^"]*/g) ?? [];
+  const area = band?.replace(/M(\d+),(\d+)(?:H\1V\d+|H\d+V\2)H\1Z/g, "");
+  return graph ? count(`${line}; ${area}; ${graph.summary}`) : "none";
+}
+
+Deno.test("updateGraph() draws slots and points, and none in less than a minute", () => {
+  for (const row of GRAPHS.split("\n")) {
+    const [rows, points, kind, ...shown] = row.split("; ") as [
+      string,
+      string,
+      string,
+    ];
+    assertEquals(read(draw(rows, points, kind).at(-1)), shown.join("; "), row);
+  }
+});
+
+Deno.test("updateGraph() keeps a graph until it moves by a pixel, or what it lacks comes", () => {
+  const countGraphs = (points: string, kind?: string) =>
+    new Set(draw("0,1,2", points, kind)).size;
+  assertEquals(countGraphs("61=1 62=2 63=0 64=1"), 1);
+  assertEquals(countGraphs("61=1 62=3 63=-1"), 3);
+  assertEquals(countGraphs("61=1 67=1"), 2);
+  assertEquals(countGraphs("61=1 62=0 63=0 64=1", "boolean"), 3);
+});
+
+Deno.test("updateGraph() shows the last day, in the zone that the browser has now", () => {
+  const rows = "1,1,1 9,9,9" + " 5,5,5".repeat(286);
+  const { DateTimeFormat } = Intl;
+  const summarize = () => draw(rows, "150=5")[0]!.summary;
+  const summary = summarize();
+  const expected = "low 5 at -1425 yesterday, high 9 at -1430 yesterday";
+  assertEquals(count(summary), expected);
+  // deno-lint-ignore no-explicit-any -- a zone that is 15 min behind
+  Intl.DateTimeFormat = function (...its: any) {
+    const clock = new DateTimeFormat(...its);
+    return { format: (time: number) => clock.format(time - 15 * MINUTE) };
+  } as unknown as typeof DateTimeFormat;
+  assertEquals(summarize() === summary, false);
+  Intl.DateTimeFormat = DateTimeFormat;
+});
+
+/** Places of a graph, from 0 to 1000, and what it has there. */
+const PLACES = `0=-10: 1 to 3
+294=-10: 1 to 3
+353=-9: no reading
+587=0: 4
+881=0: 4
+920=1: 5
+970=1: no reading
+1000=2: 6`;
+
+Deno.test("readGraph() tells the time and the number at a place, or that there is none", () => {
+  const graph = draw("1,2,3 ,, 4,4,4", "60=5 65= 120=6").at(-1);
+  for (const row of PLACES.split("\n")) {
+    const [place, text] = row.split("=");
+    assertEquals(count(day.readGraph(graph, Number(place) / 1000)), text);
+  }
+  const tell = (row: string, kind: string) =>
+    count(day.readGraph(draw(row, "60=0", kind)[0], 0));
+  assertEquals(tell("0,5,358", "direction"), "0: 5");
+  assertEquals(tell("0,0.2,1", "boolean"), "0: false to true");
 });

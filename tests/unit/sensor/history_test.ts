@@ -73,7 +73,7 @@ const LABELS: [name: string | undefined, json: string, column: string][] = [
   [undefined, '" 21.5\\r"', "min"],
   [undefined, '{"":1,"t":"21.5","no":null}', "min "],
   [undefined, '{"a.b":[1],"a":{"b":[2]}}', "min a.b.0"],
-  ['a,"=1', '{"b\\r\\n":1}', '"min a,""=1: b\r\n"'],
+  ['a,"=1', '{"b\\r\\n":1}', '"min a,""=1: b%0D%0A"'],
   ["a", '{"b: c":1}', "min a: b: c"],
   ["a: b", '{"c":1}', "min a%3A b: c"],
   ["a%3A b;%25", '{"50%%":1}', "min a%253A b%3B%2525: 50%%"],
