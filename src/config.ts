@@ -3,8 +3,8 @@ import project from "../deno.json" with { type: "json" };
 /** The version of the program. */
 export const PROGRAM_VERSION = project.version;
 
-/** The path of the reading. */
-export const RESOURCE_PATH = "/datasensor";
+/** The limit of a response: while a client does not read it, the kernel keeps all of it. */
+export const MAX_RESPONSE_CHARACTERS = 512 * 1024;
 
 /** The settings of the service. */
 export interface Config {

@@ -1,9 +1,8 @@
 import type { Clock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import { withAccessLog } from "./http/access_log.ts";
-import { withContext } from "./http/handler.ts";
 import { createErrorHandler, withErrors } from "./http/errors.ts";
-import { withHead } from "./http/head.ts";
+import { withContext, withHead } from "./http/handler.ts";
 import {
   createHandler,
   createSensorLookup,
@@ -125,17 +124,30 @@ function createLookup(
   const hint = journal
     ? "its messages in the journal may say why"
     // Most programs print some KB at once, unless they print to a terminal
-    : "in a pipe, it may buffer its output";
+    : "in a pipe, it may buffer its output, or its line may lack a line feed at the end";
   const readings = new LastReadings(maxAgeSeconds, hint, system);
   const history = new History(system);
-  const watch = new Watch(readings, maxAgeSeconds, history, logger, system);
+  const watch = new Watch(readings, maxAgeSeconds, logger, system);
+  const tick = () => {
+    const snapshot = readings.snapshot();
+    history.sample(snapshot);
+    watch.compare(snapshot);
+  };
   // Nobody awaits these: they go on as long as the service runs. What they throw is
   // uncaught, and ends the service
   const { stdin: input } = system;
   followInput({ input, parse, readings, logger, stop, clock: system });
-  watch.run(stop);
+  everySecond(tick, stop, system);
   const hasNames = keys !== undefined;
   return createSensorLookup(readings, history, hasNames, responses);
+}
+
+/** Calls a function once a second until the signal to stop. */
+async function everySecond(call: () => void, stop: AbortSignal, clock: Clock) {
+  while (!stop.aborted) {
+    await clock.delay(1000);
+    call();
+  }
 }
 
 /** Returns what to print of an error that has ended the service. */

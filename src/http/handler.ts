@@ -30,3 +30,11 @@ export function withContext(handler: Handler): Application["handler"] {
     return handler(request, { client: remoteAddr.hostname, target });
   };
 }
+
+/** Wraps a handler: leaves the body out of a response to HEAD. Over HTTP/2, Deno sends it. */
+export function withHead(handler: Handler): Handler {
+  return (request, context) => {
+    const response = handler(request, context);
+    return request.method === "HEAD" ? new Response(null, response) : response;
+  };
+}

@@ -1,6 +1,6 @@
-import { PROGRAM_VERSION } from "../config.ts";
+import { MAX_RESPONSE_CHARACTERS, PROGRAM_VERSION } from "../config.ts";
 import { listNumbers } from "../sensor/numbers.ts";
-import { ONLY_SENSOR, type Snapshot } from "../sensor/reading.ts";
+import { listSensors, type Snapshot } from "../sensor/reading.ts";
 
 /** The media type of Prometheus's text format. */
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -8,8 +8,6 @@ export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 const NUMBER = "datasensor_reading";
 const TIMESTAMP = "datasensor_reading_timestamp_seconds";
 const UP = "datasensor_up";
-// Of the response: a hostile line of 64 KiB could become megabytes
-const MAX_CHARACTERS = 512 * 1024;
 
 /**
  * Formats what is known of the sensors in Prometheus's text format: the numbers in their
@@ -21,15 +19,15 @@ export function formatMetrics(snapshot: Snapshot): string {
   let numbers = "";
   let times = "";
   let ups = "";
-  let room = MAX_CHARACTERS;
+  let room = MAX_RESPONSE_CHARACTERS;
   for (const { name, time, json } of listSensors(snapshot)) {
-    const isOnly = name === ONLY_SENSOR;
+    const isOnly = name === undefined;
     const label = isOnly ? "" : formatLabel("sensor", name);
     const timestamp = formatSample(TIMESTAMP, label, time / 1000);
-    const isCurrent = json === undefined ? 0 : 1;
-    const up = isOnly ? "" : formatSample(UP, label, isCurrent);
+    const up = isOnly ? "" : formatSample(UP, label, json ? 1 : 0);
     const ownLength = timestamp.length + up.length;
-    const { text, isAll } = formatNumbers(json, label, room - ownLength);
+    const list = json ? listNumbers(json) : [];
+    const { text, isAll } = formatNumbers(list, label, room - ownLength);
     // One of several sensors is left out whole: without some of its numbers, it would seem
     // to have failed in part. Of an only sensor, the first numbers are better than none
     if (!isAll && !isOnly) continue;
@@ -52,25 +50,19 @@ export function formatMetrics(snapshot: Snapshot): string {
     );
 }
 
-/** Yields the current sensors, and then the silent ones, which have no JSON text. */
-function* listSensors({ current, silent }: Snapshot) {
-  for (const [name, { json, time }] of current) yield { name, time, json };
-  for (const [name, time] of silent) yield { name, time };
-}
-
 /** Formats samples of a metric, which is a gauge, below its description. */
 function formatFamily(metric: string, help: string, samples: string): string {
   return `# HELP ${metric} ${help}\n# TYPE ${metric} gauge\n${samples}`;
 }
 
-/** Formats the numbers of a reading, if any, the first ones if there is no room for all. */
+/** Formats the numbers of a reading, the first ones if there is no room for all. */
 function formatNumbers(
-  json: string | undefined,
+  numbers: Iterable<[key: string | undefined, number: number]>,
   sensorLabel: string,
   room: number,
 ): { text: string; isAll: boolean } {
   const samples = new Map<string, string>(); // by label
-  for (const [key, number] of listNumbers(json ?? "null")) {
+  for (const [key, number] of numbers) {
     const keyLabel = key === undefined ? "" : formatLabel("key", key);
     const labels = [sensorLabel, keyLabel].filter(Boolean).join(",");
     const sample = formatSample(NUMBER, labels, number);
@@ -88,9 +80,6 @@ function formatSample(metric: string, labels: string, value: number): string {
 
 function formatLabel(name: string, value: string): string {
   // What is not Unicode would be replaced later, and make some labels the same
-  const escaped = value.toWellFormed().replace(/[\\"]/g, "\\$&").replaceAll(
-    "\n",
-    "\\n",
-  );
-  return `${name}="${escaped}"`;
+  const text = value.toWellFormed().replace(/[\\"]/g, "\\$&");
+  return `${name}="${text.replaceAll("\n", "\\n")}"`;
 }

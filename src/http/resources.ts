@@ -1,10 +1,12 @@
-import { RESOURCE_PATH } from "../config.ts";
 import type { History } from "../sensor/history.ts";
 import type { LastReadings } from "../sensor/last_readings.ts";
 import type { Reading } from "../sensor/reading.ts";
 import type { Handler } from "./handler.ts";
 import { memoizeLast } from "./memoize_last.ts";
 import type { Responses } from "./responses.ts";
+
+/** The path of the reading. */
+export const RESOURCE_PATH = "/datasensor";
 
 const METRICS_PATH = "/metrics"; // where Prometheus looks
 const SENSORS_PATH = "/sensors";
@@ -13,20 +15,18 @@ const PAGE_PATH = "/";
 const SENSOR_PREFIX = `${RESOURCE_PATH}/`;
 const BAD_HOST = "The host of the request is invalid";
 const READ_ONLY = "The resource is read-only: use GET, HEAD or OPTIONS";
-const UNKNOWN_PATH = `The only resource is ${RESOURCE_PATH}`;
+const UNKNOWN_PATH =
+  `The only resource is ${RESOURCE_PATH}: ${METRICS_PATH}, ${SENSORS_PATH}, ${HISTORY_PATH} and ${PAGE_PATH} need --stdin`;
 const UNKNOWN_PATH_WITH_SENSOR =
   `The resources are ${RESOURCE_PATH}, ${METRICS_PATH}, ${SENSORS_PATH}, ${HISTORY_PATH} and ${PAGE_PATH}`;
 const UNKNOWN_SENSOR =
-  "No sensor of this name has sent a reading since the start, or it was silent for so long that it is forgotten";
+  `No sensor of this name has sent a reading since the start, or it was silent for so long that it is forgotten: ${SENSORS_PATH} lists those that are known`;
 
 /** Looks up a path: returns the function that answers GET, or the reason for a 404. */
 export type Lookup = (path: string) => (() => Response) | string;
 
 /** Creates the only resource of a service without a sensor. */
-export function createTextLookup(
-  text: string,
-  responses: Responses,
-): Lookup {
+export function createTextLookup(text: string, responses: Responses): Lookup {
   const reading: Reading = { json: JSON.stringify(text) };
   const read = () => responses.reading(reading);
   return (path) => path === RESOURCE_PATH ? read : UNKNOWN_PATH;
@@ -42,51 +42,38 @@ export function createSensorLookup(
   hasNames: boolean,
   responses: Responses,
 ): Lookup {
-  const unavailable = (name?: string) =>
+  const unavailable = (name?: string) => () =>
     responses.problem(503, readings.explain(name));
-  const read = () => {
-    const { all } = readings.snapshot();
-    return all ? responses.reading(all) : unavailable();
-  };
-  const metrics = () => {
+  return (path) => {
     const snapshot = readings.snapshot();
-    const isKnown = snapshot.current.size + snapshot.silent.size > 0;
-    return isKnown ? responses.metrics(snapshot) : unavailable();
-  };
-  const sensors = () => {
-    const snapshot = readings.snapshot();
-    const { current, silent, onlySilent } = snapshot;
-    const isKnown = current.size + silent.size > 0 || onlySilent !== undefined;
-    return isKnown ? responses.sensors(snapshot) : unavailable();
-  };
-  const lastDay = () => {
-    const isKnown = !history.isEmpty || readings.snapshot().all;
-    return isKnown ? responses.history(history.csv()) : unavailable();
-  };
-  const findSensor = (name: string) => {
-    const { current, silent } = readings.snapshot();
+    const { all, current, silent } = snapshot;
+    const isKnown = all || silent.size > 0;
+    // Without a name, no metric tells that a sensor is silent
+    const hasMetrics = hasNames ? isKnown : all;
+    const hasDay = all || !history.isEmpty;
+    switch (path) {
+      case RESOURCE_PATH:
+        return all ? () => responses.reading(all) : unavailable();
+      case METRICS_PATH:
+        return hasMetrics ? () => responses.metrics(snapshot) : unavailable();
+      case SENSORS_PATH:
+        return isKnown ? () => responses.sensors(snapshot) : unavailable();
+      case HISTORY_PATH:
+        return hasDay ? () => responses.history(history.csv()) : unavailable();
+      case PAGE_PATH:
+        return () => responses.page();
+    }
+    const isOfSensor = hasNames && path.startsWith(SENSOR_PREFIX);
+    if (!isOfSensor) return UNKNOWN_PATH_WITH_SENSOR;
+    const name = path.slice(SENSOR_PREFIX.length);
     const measurement = current.get(name);
     if (measurement) return () => responses.reading(measurement);
-    return silent.has(name) ? () => unavailable(name) : UNKNOWN_SENSOR;
-  };
-  return (path) => {
-    if (path === RESOURCE_PATH) return read;
-    if (path === METRICS_PATH) return metrics;
-    if (path === SENSORS_PATH) return sensors;
-    if (path === HISTORY_PATH) return lastDay;
-    if (path === PAGE_PATH) return () => responses.page();
-    const isOfSensor = hasNames && path.startsWith(SENSOR_PREFIX);
-    return isOfSensor
-      ? findSensor(path.slice(SENSOR_PREFIX.length))
-      : UNKNOWN_PATH_WITH_SENSOR;
+    return silent.has(name) ? unavailable(name) : UNKNOWN_SENSOR;
   };
 }
 
 /** Creates the handler that answers with resources. */
-export function createHandler(
-  lookup: Lookup,
-  responses: Responses,
-): Handler {
+export function createHandler(lookup: Lookup, responses: Responses): Handler {
   const parsePath = memoizeLast(decodePath);
   return ({ method }, { target }) => {
     if (target === undefined) return responses.problem(400, BAD_HOST);

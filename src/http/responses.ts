@@ -58,7 +58,7 @@ export class Responses {
   readonly sensors = this.#memoize((snapshot: Snapshot) => {
     const json = formatSensors(snapshot, this.clock.wallTime());
     return this.#create(json, 200, { "content-type": "application/json" });
-  });
+  }, 100); // ages have tenths of a second
 
   /** Returns the response with the last day, a CSV text. */
   readonly history = this.#memoize((csv: Uint8Array<ArrayBuffer>) =>
@@ -110,15 +110,15 @@ export class Responses {
   }
 
   /**
-   * Memoizes the last response for a second, in which Date is the same. Most responses repeat
-   * the previous one: clones share its bytes.
+   * Memoizes the last response for a second, in which Date is the same, or for a part of it.
+   * Most responses repeat the previous one: clones share its bytes.
    */
-  #memoize<T>(respond: (input: T) => Response): (input: T) => Response {
-    let last: { input: T; second: number; response: Response } | undefined;
-    return (input) => {
-      const second = Math.floor(this.clock.wallTime() / 1000);
-      if (last?.input !== input || last.second !== second) {
-        last = { input, second, response: respond(input) };
+  #memoize<T>(respond: (input: T) => Response, partMs = 1000) {
+    let last: { input: T; part: number; response: Response } | undefined;
+    return (input: T): Response => {
+      const part = Math.floor(this.clock.wallTime() / partMs);
+      if (last?.input !== input || last.part !== part) {
+        last = { input, part, response: respond(input) };
       }
       return last.response.clone();
     };

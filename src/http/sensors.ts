@@ -1,7 +1,5 @@
-import { ONLY_SENSOR, type Snapshot } from "../sensor/reading.ts";
-
-// Of the response: thousands of short names would take more than all lines
-const MAX_CHARACTERS = 512 * 1024;
+import { MAX_RESPONSE_CHARACTERS } from "../config.ts";
+import { listSensors, type Snapshot } from "../sensor/reading.ts";
 
 /**
  * Formats what is known of each sensor as a JSON array, sorted by name: its name, when its last
@@ -12,21 +10,16 @@ const MAX_CHARACTERS = 512 * 1024;
  * @param now The time of the system clock for which the snapshot was taken.
  */
 export function formatSensors(snapshot: Snapshot, now: number): string {
-  const { current, silent, onlySilent } = snapshot;
-  const sensors: [name: string, json: string][] = [];
-  let room = MAX_CHARACTERS;
-  const add = (name: string, time: number, reading?: string) => {
+  const sensors: { name: string; text: string }[] = [];
+  let room = MAX_RESPONSE_CHARACTERS;
+  for (const { name, time, json } of listSensors(snapshot)) {
     const age = Math.round((now - time) / 100) / 10;
-    const json = "{" +
-      (name === ONLY_SENSOR ? "" : `"name":${JSON.stringify(name)},`) +
-      `"time":"${new Date(time).toISOString()}","age":${age}` +
-      (reading === undefined ? "" : `,"reading":${reading}`) + "}";
-    room -= json.length + 1;
-    if (room > 0) sensors.push([name, json]);
-  };
-  for (const [name, { time, json }] of current) add(name, time, json);
-  for (const [name, time] of silent) add(name, time);
-  if (onlySilent !== undefined) add(ONLY_SENSOR, onlySilent);
-  sensors.sort(([a], [b]) => a < b ? -1 : 1);
-  return `[${sensors.map(([, json]) => json).join(",")}]`;
+    const known = JSON.stringify({ name, time: new Date(time), age });
+    const text = json ? `${known.slice(0, -1)},"reading":${json}}` : known;
+    room -= text.length + 1;
+    if (room <= 0) break;
+    sensors.push({ name: name ?? "", text });
+  }
+  sensors.sort((a, b) => a.name < b.name ? -1 : 1);
+  return `[${sensors.map(({ text }) => text).join(",")}]`;
 }

@@ -3,7 +3,6 @@ import {
   DEFAULTS,
   type InputSource,
   PROGRAM_VERSION,
-  RESOURCE_PATH,
   type TextSource,
 } from "../config.ts";
 
@@ -163,7 +162,7 @@ const HELP_COLUMN = 23; // after the names of the flags
 /** The text of `--help`. */
 export const HELP = `Usage: datasensor [flags]
 
-Serves a sensor reading as JSON over HTTP, at ${RESOURCE_PATH}.
+Serves a sensor reading as JSON over HTTP, at /datasensor.
 
 ${FLAGS.map(formatFlag).join("\n")}`;
 

@@ -1,24 +1,25 @@
 import type { Clock } from "../clock.ts";
+import { MAX_RESPONSE_CHARACTERS } from "../config.ts";
 import { listNumbers } from "./numbers.ts";
 import type { Snapshot } from "./reading.ts";
 import { formatLabel } from "./walk.js";
 
 const SLOT_MS = 5 * 60_000;
 const MAX_SLOTS = 288; // a day
+const NO_CELLS = ",,"; // of a slot without a sample
 const MAX_NUMBERS = 128;
-const MAX_WALKED = 1000; // numbers of a sensor: a hostile line has 32,000
+const MAX_WALKED = 1000; // how many numbers of a sensor are looked at: a hostile line has 32,000
 const MAX_LABEL_CHARACTERS = 400;
-// Of the response: while a client does not read it, the kernel keeps all of it
-const MAX_CHARACTERS = 512 * 1024;
+const TIME_CHARACTERS = "2026-11-26T12:05:00Z\r\n".length;
 const KEPT_SLOTS = 12; // after an hour, a number is not dropped for new ones
 const CLOCK_TOLERANCE_MS = 1000; // a clock that is slewed moves no row
 
 /** The last day of a number. */
 class Day {
-  /** The number at the last sample, if it was current. */
+  /** What each sample adds: the current number, or undefined while it is absent. */
   current: number | undefined;
   /** The cells of each closed slot, as text: numbers take more memory. */
-  readonly cells: string[] = Array(MAX_SLOTS).fill("");
+  readonly cells: string[] = Array(MAX_SLOTS).fill(NO_CELLS);
   /** In how many of these the number was current. */
   filled = 0;
   #samples = 0; // in the open slot
@@ -26,26 +27,40 @@ class Day {
   #mean = 0;
   #high = 0;
 
+  /** @param isDirection Whether the number is a direction in degrees. */
+  constructor(private readonly isDirection: boolean) {}
+
   /** Adds the current number to the open slot. */
   sample(): void {
     const { current } = this;
     if (current === undefined) return;
-    if (++this.#samples === 1) this.#low = this.#mean = this.#high = current;
-    this.#low = Math.min(this.#low, current);
-    this.#mean += current / this.#samples - this.#mean / this.#samples; // a sum may be infinite
-    this.#high = Math.max(this.#high, current);
+    const samples = ++this.#samples;
+    this.#low = samples === 1 ? current : Math.min(this.#low, current);
+    this.#high = samples === 1 ? current : Math.max(this.#high, current);
+    this.#mean += this.isDirection
+      ? toTurn(current % 360 - this.#mean, -180) / samples // the shorter way
+      : current / samples - this.#mean / samples; // a sum may be infinite
   }
 
   /** Closes the open slot, and those after it in which there was no sample. */
   close(count: number): void {
     for (let slot = 0; slot < Math.min(count, MAX_SLOTS + 1); slot++) {
-      const cells = [this.#low, roundMean(this.#mean), this.#high].join(",");
-      if (this.#samples > 0) this.filled++;
-      this.cells.push(this.#samples > 0 ? cells : "");
-      if (this.cells.shift()) this.filled--;
-      this.#samples = 0;
+      const turnStart = this.#low < 0 ? -180 : 0; // some count from -180 to 180°
+      const mean = this.isDirection
+        ? Number(toTurn(this.#mean, turnStart).toFixed(6)) % 360
+        : roundMean(this.#mean);
+      const cells = [this.#low, mean, this.#high].join();
+      this.cells.push(this.#samples > 0 ? cells : NO_CELLS);
+      this.cells.shift();
+      this.#samples = this.#mean = 0;
     }
+    this.filled = this.cells.filter((it) => it !== NO_CELLS).length;
   }
+}
+
+/** Returns the same direction in the turn that begins at another one, in degrees. */
+function toTurn(direction: number, start: number): number {
+  return direction - 360 * Math.floor((direction - start) / 360);
 }
 
 /** Rounds a mean to nine significant digits or, if it has more, to its integer part. */
@@ -112,7 +127,7 @@ export class History {
     }
     for (const [label, number] of added) {
       if (!this.#makeRoom()) return;
-      const day = new Day();
+      const day = new Day(label.endsWith("_deg"));
       day.current = number;
       this.#days.set(label, day);
     }
@@ -132,31 +147,27 @@ export class History {
   }
 
   #format(): string {
-    const days = [...this.#days].filter(([, { filled }]) => filled > 0);
-    const starts = days.map(([, { cells }]) => cells.findIndex(Boolean));
-    let room = MAX_CHARACTERS - 22 * (1 + MAX_SLOTS); // a time, and the end of its line
-    // Without room for all, those with the fewest slots are left out
-    const fitting = new Set(
-      days.toSorted(([, a], [, b]) => b.filled - a.filled)
-        .filter((day) => (room -= countCharacters(day)) > 0),
-    );
-    const columns = days.filter((day) => fitting.has(day));
+    let room = MAX_RESPONSE_CHARACTERS - TIME_CHARACTERS * (1 + MAX_SLOTS);
+    const columns = [...this.#days].filter(([, { filled }]) => filled > 0)
+      .sort(([, a], [, b]) => b.filled - a.filled)
+      // Without room for all, those with the fewest slots are left out
+      .filter(([label, { cells }]) => {
+        room -= [...nameColumns(label), ...cells].join().length + 1;
+        return room > 0;
+      })
+      .sort(([a], [b]) => a < b ? -1 : 1); // in the same order after each restart
     const names = columns.flatMap(([label]) => nameColumns(label));
     const lines = [["time", ...names].join(",")];
-    for (let row = Math.min(...starts); row < MAX_SLOTS; row++) {
+    for (let row = 0; row < MAX_SLOTS; row++) {
+      const cells = columns.map(([, { cells }]) => cells[row]!);
+      // The first row is that in which the first column begins
+      if (lines.length === 1 && cells.every((it) => it === NO_CELLS)) continue;
       const end = (this.#slot - MAX_SLOTS + row + 1) * SLOT_MS;
       const time = new Date(end + this.#clockOffset).toISOString();
-      const cells = columns.map(([, { cells }]) => cells[row] || ",,");
       lines.push([`${time.slice(0, 19)}Z`, ...cells].join(","));
     }
     return lines.map((line) => `${line}\r\n`).join("");
   }
-}
-
-/** Counts the characters of the columns of a number. */
-function countCharacters([label, { cells, filled }]: [string, Day]): number {
-  const commas = 2 + 2 * (MAX_SLOTS - filled); // before each, and within empty ones
-  return nameColumns(label).join().length + cells.join().length + commas;
 }
 
 /** Returns the names of the columns of a number. None can be a formula of a spreadsheet. */

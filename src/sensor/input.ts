@@ -1,9 +1,9 @@
 import type { Clock } from "../clock.ts";
 import { excerpt } from "../log/excerpt.ts";
 import { limitWarnings, type Logger } from "../log/logger.ts";
+import type { InvalidLine } from "./invalid_line.ts";
 import type { LastReadings } from "./last_readings.ts";
-import type { InvalidLine, LineParser } from "./line_parser.ts";
-import { createJsonParser } from "./line_parser.ts";
+import { createJsonParser, type LineParser } from "./line_parser.ts";
 import { type Input, isBlank, readLines } from "./line_reader.ts";
 
 const STOP_DELAY_MS = 200; // Ctrl+C may end the sensor before it stops the service

@@ -2,6 +2,8 @@ import type { Clock } from "../clock.ts";
 import { type Measurement, ONLY_SENSOR, type Snapshot } from "./reading.ts";
 
 const MAX_CHARACTERS = 64 * 1024; // of all lines and names, unless the latest is longer
+const MIN_RUN_MS = 10_000; // of a sensor that is missed: a passing car is heard for less
+const MIN_KNOWN_MS = 5 * 60_000; // of such a sensor, once it is silent
 const CLOCK_TOLERANCE_MS = 10; // more than it takes to read both clocks
 
 /** A sensor, and when it has sent readings, by the monotonic clock, in ms. */
@@ -12,14 +14,14 @@ interface Sensor {
   readonly arrival: number;
   /** When its current run of readings began, without a break of more than the maximum age. */
   readonly runStart: number;
-  /** The longest earlier run, in ms. */
-  readonly longestRunMs: number;
+  /** How long it stays known once it is silent, by its earlier runs, in ms. */
+  readonly knownMs: number;
 }
 
 /**
  * The last reading of each sensor, until it is too old. A sensor that falls silent is known,
- * without its reading, for as long again as it had been heard without a break. One that was
- * heard once is forgotten at once.
+ * without its reading, for as long again as it had been heard without a break, and for five
+ * minutes at least if that was 10 s or more. One that was heard once is forgotten at once.
  */
 export class LastReadings {
   // By name, those that have been silent longest first
@@ -28,7 +30,6 @@ export class LastReadings {
   #characters = 0;
   #forgetAt = Infinity; // when the next silent sensor is forgotten
   #lastArrival: number | undefined;
-  #hasNames = false;
   #hasInvalidLines = false;
   #end: "ended" | "failed" | undefined; // of the input
 
@@ -53,14 +54,14 @@ export class LastReadings {
    */
   set(json: string, name = ONLY_SENSOR): void {
     const arrival = this.#lastArrival = this.clock.now();
-    this.#hasNames = name !== ONLY_SENSOR;
     this.#expire(arrival);
     const previous = this.#current.get(name);
-    const longestRunMs = (previous ?? this.#silent.get(name))?.longestRunMs ??
-      0;
+    const known = previous ?? this.#silent.get(name);
+    // An only sensor is never forgotten
+    const knownMs = known?.knownMs ?? (name === ONLY_SENSOR ? Infinity : 0);
     const runStart = previous?.runStart ?? arrival;
-    this.#add(this.#current, name, { json, arrival, runStart, longestRunMs });
-    this.#makeRoom();
+    this.#add(this.#current, name, { json, arrival, runStart, knownMs });
+    if (this.#characters > MAX_CHARACTERS) this.#makeRoom();
   }
 
   /** Notes that the sensor has sent an invalid line. */
@@ -109,17 +110,19 @@ export class LastReadings {
       const { arrival, runStart } = sensor;
       if (now - arrival <= maxAgeMs) break;
       this.#delete(name);
-      const longestRunMs = Math.max(sensor.longestRunMs, arrival - runStart);
-      const forgetAt = arrival + maxAgeMs + longestRunMs;
+      const runMs = arrival - runStart;
+      const leastMs = runMs < MIN_RUN_MS ? 0 : MIN_KNOWN_MS;
+      const knownMs = Math.max(sensor.knownMs, runMs, leastMs);
+      const forgetAt = arrival + maxAgeMs + knownMs;
       // What would be forgotten at once is not added: a flood of names would take long
-      if (name === ONLY_SENSOR || now > forgetAt) continue;
-      this.#add(this.#silent, name, { ...sensor, json: "", longestRunMs });
+      if (now > forgetAt) continue;
+      this.#add(this.#silent, name, { ...sensor, json: "", knownMs });
       this.#forgetAt = Math.min(this.#forgetAt, forgetAt);
     }
     if (now < this.#forgetAt) return;
     this.#forgetAt = Infinity;
-    for (const [name, { arrival, longestRunMs }] of this.#silent) {
-      const forgetAt = arrival + maxAgeMs + longestRunMs;
+    for (const [name, { arrival, knownMs }] of this.#silent) {
+      const forgetAt = arrival + maxAgeMs + knownMs;
       if (now > forgetAt) this.#delete(name);
       else this.#forgetAt = Math.min(this.#forgetAt, forgetAt);
     }
@@ -163,15 +166,7 @@ export class LastReadings {
       [...this.#silent].reverse()
         .map(([name, { arrival }]) => [name, this.#toTime(arrival)]),
     );
-    const isSilent = current.size === 0 && !this.#hasNames;
-    const last = isSilent ? this.#lastArrival : undefined;
-    return {
-      all: join(current),
-      current,
-      silent,
-      onlySilent: last && this.#toTime(last),
-      evicted: this.#evicted,
-    };
+    return { all: join(current), current, silent, evicted: this.#evicted };
   }
 
   /** Converts a time of the monotonic clock to the system clock. */

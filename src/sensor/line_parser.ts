@@ -1,3 +1,9 @@
+import {
+  INVALID,
+  type InvalidLine,
+  MAX_NAME_CHARACTERS,
+} from "./invalid_line.ts";
+
 /** A line that is a reading. */
 export interface ValidLine {
   /** The JSON text to serve. */
@@ -6,45 +12,8 @@ export interface ValidLine {
   readonly name?: string;
 }
 
-/** Why a line is no reading, and what to do about it. */
-export interface InvalidLine {
-  readonly problem: string;
-  readonly remedy: string;
-}
-
 /** Parses a line, which is not blank. */
 export type LineParser = (line: Uint8Array) => ValidLine | InvalidLine;
-
-const NOT_JSON = {
-  problem: "Dropping lines that are not JSON",
-  remedy:
-    "Print a whole JSON text on each line, with nothing after it, as Python's json.dumps or jq -c --unbuffered do: 21.5 instead of 21,5, double quotes instead of single ones, nothing instead of nan. Or omit --json to serve any text",
-};
-const NULL = {
-  problem: "Dropping lines that are null",
-  remedy: "Print nothing while there is no value",
-};
-const NO_NAME = {
-  problem: "Dropping lines without a key that --key names",
-  remedy:
-    "Print JSON objects with one of these keys, whose value is a non-empty string, a number, true or false. Or omit --key if there is only one sensor",
-};
-const UNSAFE_NAME = {
-  problem:
-    `Dropping lines with a number above ${Number.MAX_SAFE_INTEGER} in their name`,
-  remedy: "Print ids as strings, since such numbers are rounded",
-};
-const MAX_NAME_CHARACTERS = 200;
-const LONG_NAME = {
-  problem:
-    `Dropping lines with a name of over ${MAX_NAME_CHARACTERS} characters`,
-  remedy: "Choose keys with shorter values for --key",
-};
-const DOT_NAME = {
-  problem: 'Dropping lines whose name is "." or ".."',
-  remedy:
-    "Choose keys with other values for --key: clients take these for parts of a path",
-};
 
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 const STRICT_UTF8 = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
@@ -66,7 +35,7 @@ export function createJsonParser(keys?: readonly string[]): LineParser {
     // A piece is no reading, even if it is valid JSON, such as 2. Pretty-printers indent it
     const isPiece = mayContinue && isIndented(line);
     mayContinue = isOpen(line);
-    return isPiece ? NOT_JSON : parseJson(line);
+    return isPiece ? INVALID.notJson : parseJson(line);
   };
 }
 
@@ -90,17 +59,17 @@ function parseJson(
     json = STRICT_UTF8.decode(line);
     value = JSON.parse(json);
   } catch {
-    return NOT_JSON;
+    return INVALID.notJson;
   }
-  if (value === null) return NULL;
+  if (value === null) return INVALID.null;
   if (!keys) return { json };
-  if (typeof value !== "object" || Array.isArray(value)) return NO_NAME;
+  if (typeof value !== "object" || Array.isArray(value)) return INVALID.noName;
   const values = keys.map((key) => value[key]);
-  if (values.some(isUnsafe)) return UNSAFE_NAME;
+  if (values.some(isUnsafe)) return INVALID.unsafeName;
   const name = formatName(values);
-  if (name === "") return NO_NAME;
-  if (name === "." || name === "..") return DOT_NAME;
-  return name.length > MAX_NAME_CHARACTERS ? LONG_NAME : { json, name };
+  if (name === "") return INVALID.noName;
+  if (name === "." || name === "..") return INVALID.dotName;
+  return name.length > MAX_NAME_CHARACTERS ? INVALID.longName : { json, name };
 }
 
 /** Whether other integers become the same number in JavaScript. */

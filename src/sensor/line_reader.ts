@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import type { InvalidLine } from "./line_parser.ts";
+import { INVALID, type InvalidLine, MAX_LINE_BYTES } from "./invalid_line.ts";
 
 /** Standard input, or a test's. */
 export type Input = Pick<typeof Deno.stdin, "read">;
@@ -12,25 +12,9 @@ export interface Line {
   readonly invalid?: InvalidLine;
 }
 
-export const MAX_LINE_BYTES = 64 * 1024; // without the end of the line
-const TOO_LONG = {
-  problem: `Dropping lines longer than ${MAX_LINE_BYTES} bytes`,
-  remedy: "Print shorter lines, each with a line feed at its end",
-};
-// Of lines whose end is missing or late
-const END_REMEDY = String
-  .raw`If this is a whole reading, print a line feed after it: curl URL && echo, or printf '21.5\n' (in the settings file '21.5\\n'). If not, the program stopped while printing it`;
-const UNFINISHED = {
-  problem: "Dropping lines without a line feed",
-  remedy: END_REMEDY,
-};
-const PAUSED = {
-  problem: "Dropping lines that pause before they end",
-  remedy: END_REMEDY,
-};
 // What prints a line prints it at once. If its end has not come after a second, the program
 // may have died, and what the next one prints must not complete the line. This is less than
-// a second, since the rest before a read is not measured
+// a second: the 5 ms that it rests before a read are not counted
 const MAX_PAUSE_MS = 900;
 const READ_BYTES = 1024; // processed in a few ms, however short and invalid the lines are
 const REST_MS = 5; // after each read: requests get a turn, and a flood waits in the pipe
@@ -76,7 +60,8 @@ class LineBuffer {
    */
   *push(count: number, hasPaused: boolean): Generator<Line> {
     // A blank start completes no wrong line: some devices end their lines with LF CR
-    if (hasPaused && !isBlank(this.#incomplete)) yield* this.#drop(PAUSED);
+    const isCut = hasPaused && !isBlank(this.#incomplete);
+    if (isCut) yield* this.#drop(INVALID.paused);
     const bytes = this.#bytes.subarray(0, this.#length + count);
     let start = 0;
     let end = bytes.indexOf(LF, this.#length);
@@ -90,13 +75,13 @@ class LineBuffer {
     this.#bytes.copyWithin(0, start, bytes.length);
     this.#length = bytes.length - start;
     if (this.room.length > 0) return;
-    yield* this.#drop(TOO_LONG);
+    yield* this.#drop(INVALID.tooLong);
     this.#length = 0;
   }
 
   /** Yields the incomplete line, which nothing will complete. */
   end(): Generator<Line> {
-    return this.#drop(UNFINISHED);
+    return this.#drop(INVALID.unfinished);
   }
 
   get #incomplete(): Uint8Array {
@@ -113,8 +98,8 @@ class LineBuffer {
 /** Tells a whole line that is too long or marked as incomplete. */
 function checkLine(bytes: Uint8Array): Line {
   if (bytes.at(-1) === CAN) {
-    return { bytes: bytes.subarray(0, -1), invalid: UNFINISHED };
+    return { bytes: bytes.subarray(0, -1), invalid: INVALID.unfinished };
   }
-  const invalid = bytes.length > MAX_LINE_BYTES ? TOO_LONG : undefined;
+  const invalid = bytes.length > MAX_LINE_BYTES ? INVALID.tooLong : undefined;
   return { bytes, invalid };
 }

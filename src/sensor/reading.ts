@@ -9,7 +9,7 @@ export interface Measurement {
 /** What is served: a fixed text as JSON, or what a sensor has measured. */
 export type Reading = Pick<Measurement, "json"> | Measurement;
 
-/** The name of the only sensor. With `--key`, no name is empty. */
+/** The name of an only sensor. With `--key`, no name is empty. */
 export const ONLY_SENSOR = "";
 
 /** What is known of the sensors at a time. */
@@ -20,8 +20,18 @@ export interface Snapshot {
   readonly current: ReadonlyMap<string, Measurement>;
   /** When each silent sensor sent its last reading, by its name, the latest first. */
   readonly silent: ReadonlyMap<string, number>;
-  /** When an only sensor, which has no name, sent its last reading, if it is silent. */
-  readonly onlySilent?: number;
   /** How many sensors have been forgotten for lack of room, and the last of them. */
   readonly evicted: { readonly count: number; readonly name: string };
+}
+
+/**
+ * Yields the known sensors, those that have been silent longest last: the name, which an only
+ * one lacks, when its last reading arrived and, unless it is silent, that reading as JSON.
+ */
+export function* listSensors(
+  { current, silent }: Snapshot,
+): Generator<{ name?: string; time: number; json?: string }> {
+  const nameOf = (name: string) => name === ONLY_SENSOR ? undefined : name;
+  for (const [name, it] of current) yield { name: nameOf(name), ...it };
+  for (const [name, time] of silent) yield { name: nameOf(name), time };
 }

@@ -1,11 +1,9 @@
 import type { Clock } from "../clock.ts";
 import { excerpt } from "../log/excerpt.ts";
 import { limitWarnings, type Logger, type Warn } from "../log/logger.ts";
-import type { History } from "./history.ts";
 import type { LastReadings } from "./last_readings.ts";
 import { ONLY_SENSOR, type Snapshot } from "./reading.ts";
 
-const WATCH_MS = 1000; // how late a change may be logged
 const EVICTED =
   "Forgetting the sensors that have been silent longest, since all lines together exceed 64 KiB";
 const HANGING =
@@ -15,7 +13,7 @@ const RARE_ADVICE =
   ". Unless they are visitors, such as passing cars, set --max-age to two or three times their interval";
 const MAX_FORGOTTEN = 100; // names that are kept to notice rare sensors
 
-/** Remembers the numbers of sensors, and logs what changes, whether or not a client asks. */
+/** Logs what changes, whether or not a client asks. */
 export class Watch {
   readonly #warn: Warn;
   readonly #start: number; // by the monotonic clock
@@ -23,14 +21,13 @@ export class Watch {
   #isProblemLogged = false;
   readonly #fellSilent = new Set<string>(); // names, until they are logged
   readonly #cameBack = new Set<string>();
-  readonly #forgotten = new Set<string>(); // names that were never silent
+  readonly #forgotten = new Set<string>(); // names that went from current to unknown
   #isRareLogged = false;
 
   /** @param maxAgeSeconds How old a reading may be; Infinity for no limit. */
   constructor(
     private readonly readings: LastReadings,
     private readonly maxAgeSeconds: number,
-    private readonly history: History,
     private readonly logger: Logger,
     private readonly clock: Clock,
   ) {
@@ -39,26 +36,22 @@ export class Watch {
     this.#before = readings.snapshot();
   }
 
-  /** Looks once a second until the signal to stop. */
-  async run(stop: AbortSignal): Promise<void> {
+  /** Logs what has changed since the last call. To be called once a second. */
+  compare(now: Snapshot): void {
     const silence =
       `No longer serving sensors that are silent for ${this.maxAgeSeconds} s (--max-age)`;
-    while (!stop.aborted) {
-      await this.clock.delay(WATCH_MS);
-      const now = this.readings.snapshot();
-      this.history.sample(now);
-      this.#compareNames(now);
-      this.#logNames(this.#fellSilent, silence, HANGING);
-      this.#logNames(this.#cameBack, BACK);
-      if (now.all) this.#logEndOfProblem();
-      else this.#logProblem();
-      this.#before = now;
-    }
+    this.#compareNames(now);
+    this.#logNames(this.#fellSilent, silence, HANGING);
+    this.#logNames(this.#cameBack, BACK);
+    if (now.all) this.#logEndOfProblem();
+    else this.#logProblem();
+    this.#before = now;
   }
 
   #compareNames(now: Snapshot): void {
     const before = this.#before;
-    if (now === before) return;
+    const isOnly = now.current.has(ONLY_SENSOR) || now.silent.has(ONLY_SENSOR);
+    if (now === before || isOnly) return;
     const { count, name } = now.evicted;
     const hasEvicted = count > before.evicted.count;
     if (hasEvicted) this.#warn(EVICTED, () => `, such as ${excerpt(name)}`);
@@ -74,7 +67,7 @@ export class Watch {
     }
     for (const name of before.current.keys()) {
       const isKnown = now.current.has(name) || now.silent.has(name);
-      if (isKnown || name === ONLY_SENSOR || hasEvicted) continue;
+      if (isKnown || hasEvicted) continue;
       if (this.#forgotten.size === MAX_FORGOTTEN) this.#forgotten.clear();
       this.#forgotten.add(name);
     }

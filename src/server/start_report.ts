@@ -1,4 +1,4 @@
-import { RESOURCE_PATH } from "../config.ts";
+import { RESOURCE_PATH } from "../http/resources.ts";
 import type { System } from "../system.ts";
 
 /** Returns the lines of the start report, which lists the addresses of the service. */

@@ -1,17 +1,9 @@
 // The pages, for tests that follow or check them.
 
-/** Returns the code blocks of a page, or those in some languages. */
-export function blocksOf(page: string, languages = "\\w+"): string[] {
-  const block = RegExp(`^\`\`\`(?:${languages})\n(.*?)^\`\`\`$`, "gms");
-  return Array.from(
-    Deno.readTextFileSync(page).matchAll(block),
-    ([, it]) => it!,
-  );
-}
-
 /** Returns the first code block of a page that contains a text. */
 export function block(page: string, text: string): string {
-  const found = blocksOf(page).find((it) => it.includes(text));
+  const blocks = Deno.readTextFileSync(page).matchAll(/^```\w+\n(.*?)^```$/gms);
+  const found = blocks.map(([, it]) => it!).find((it) => it.includes(text));
   if (found !== undefined) return found;
   throw new Error(`${page} has no "${text}"`);
 }

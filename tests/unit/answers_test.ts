@@ -4,7 +4,8 @@ import { assertEquals } from "@std/assert";
 import { PAGE } from "../../src/page/page.ts";
 import { Service } from "./service.ts";
 
-const NOT_FOUND = "404 The only resource is /datasensor";
+const NOT_FOUND =
+  "404 The only resource is /datasensor: /metrics, /sensors, /history and / need --stdin";
 const READ_ONLY = "405 The resource is read-only: use GET, HEAD or OPTIONS";
 const BAD_HOST = "400 The host of the request is invalid";
 
@@ -37,7 +38,7 @@ for (const flags of ["", " --cors"]) {
 const RESOURCES =
   "404 The resources are /datasensor, /metrics, /sensors, /history and /";
 const UNKNOWN =
-  "404 No sensor of this name has sent a reading since the start, or it was silent for so long that it is forgotten";
+  "404 No sensor of this name has sent a reading since the start, or it was silent for so long that it is forgotten: /sensors lists those that are known";
 
 /** Returns the reason of a 503. */
 const old = (seconds: number, limit: number) =>
@@ -46,7 +47,7 @@ const old = (seconds: number, limit: number) =>
 Deno.test("a sensor has a reading, metrics, a last day and a page, and no other resource", async () => {
   const service = new Service("--stdin --json --cors");
   const none =
-    "503 The sensor has sent no reading so far; in a pipe, it may buffer its output";
+    "503 The sensor has sent no reading so far; in a pipe, it may buffer its output, or its line may lack a line feed at the end";
   const targets = ["/datasensor", "/metrics", "/sensors", "/history"];
   for (const target of targets) {
     assertEquals(await service.ask(target), none);
@@ -63,8 +64,11 @@ Deno.test("a sensor has a reading, metrics, a last day and a page, and no other 
   assertEquals(await service.ask("/"), `200 ${PAGE}`.trimEnd());
   assertEquals(await service.ask("/history"), "200 time");
   const sensor = '"time":"2026-11-20T17:14:56.000Z","age":';
-  const first = `200 [{${sensor}0,"reading":21.50}]`;
-  assertEquals(await service.ask("/sensors"), first);
+  for (const age of ["0", "0.1", "0.2"]) {
+    const answer = `200 [{${sensor}${age},"reading":21.50}]`;
+    assertEquals(await service.ask("/sensors"), answer);
+    await service.pass(100);
+  }
   for (const target of ["/", ...targets]) {
     assertEquals(await service.ask(target, "POST"), READ_ONLY);
   }
@@ -73,7 +77,7 @@ Deno.test("a sensor has a reading, metrics, a last day and a page, and no other 
   ) {
     assertEquals(await service.ask(target), RESOURCES);
   }
-  await service.pass(300_000);
+  await service.pass(299_700);
   assertEquals(await service.ask(), "200 21.50");
   await service.pass(1);
   assertEquals(await service.ask(), old(300.1, 300));
@@ -117,7 +121,7 @@ Deno.test("each sensor is a resource at its name, which is decoded once", async 
   await service.stop();
 });
 
-Deno.test("a silent sensor leaves the readings, and is known for as long as it was heard", async () => {
+Deno.test("a silent sensor leaves the readings, and is known for five minutes if it was heard for 10 s", async () => {
   const service = new Service("--stdin --json --key id --max-age 15");
   const [attic, kitchen] = ['{"id":"attic"}', '{"id":"kitchen"}'];
   for (let count = 0; count < 3; count++) {
@@ -144,8 +148,10 @@ Deno.test("a silent sensor leaves the readings, and is known for as long as it w
   await service.pass(4000);
   // The kitchen was heard once
   assertEquals(await ask(), [old(16, 15), old(21, 15), UNKNOWN, "200200"]);
-  await service.pass(4001); // 25 s after the last reading of the attic
-  assertEquals(await ask(), [old(20.1, 15), UNKNOWN, UNKNOWN, "503503"]);
+  await service.pass(294_000); // 315 s after the last reading of the attic
+  assertEquals(await ask(), [old(310, 15), old(315, 15), UNKNOWN, "200200"]);
+  await service.pass(1);
+  assertEquals(await ask(), [old(310.1, 15), UNKNOWN, UNKNOWN, "503503"]);
   await service.stop();
 });
 

@@ -1,11 +1,8 @@
 // Which lines an input has, however it is cut, and how fast they are read.
 
 import { assertEquals } from "@std/assert";
-import {
-  isBlank,
-  MAX_LINE_BYTES,
-  readLines,
-} from "../../../src/sensor/line_reader.ts";
+import { MAX_LINE_BYTES } from "../../../src/sensor/invalid_line.ts";
+import { isBlank, readLines } from "../../../src/sensor/line_reader.ts";
 import { testProperty } from "../../helpers/random.ts";
 import { TestClock } from "../../helpers/test_clock.ts";
 import { type Chunk, TestInput } from "../../helpers/test_input.ts";
