@@ -192,7 +192,7 @@ const GRAPHS = `; 0=7 59=8; number; none
 ; 0=7 60=8; number; M480,95h0L600,5h0; ; low 7 at 0, high 8 at 1
 1,2,3 ,, 4,4,4; 60=5; number; M94,73h0M469,27h0L600,5h0; M0,95H188V50H0Z; low 1 at -10, high 5 at 1
 1,2,3 1,2,3 ,,; 60=5 120=4; number; M88,73h0L265,73h0M565,5h0L600,27h0; M0,95H176V50H0ZM176,95H353V50H176Z; low 1 at -10, high 5 at 1
-1,1,1; 60=1 65= 70=1 75=1; number; M238,50h0L571,50h0M587,50h0L595,50h0; ; no change
+1,1,1; 60=1 65= 70=1 70=1 75=1; number; M238,50h0L571,50h0M587,50h0L595,50h0; ; no change
 1,2,3; 61=2 62=9; number; M246,84h0L592,84h0L593,5h0; M0,95H492V73H0Z; low 1 at 0, high 9 at 1
 -1e307,0,1e307; 60=0; number; M250,50h0L600,50h0; M0,95H500V5H0Z; low -1e+307 at 0, high 1e+307 at 0
 -1.7e308,0,1.7e308; 60=0; number; M250,50h0L600,50h0; M0,95H500V5H0Z; low -1.7e+308 at 0, high 1.7e+308 at 0
