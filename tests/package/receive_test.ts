@@ -96,7 +96,7 @@ test("receive closes the oldest of 64 connections, and each after 10 s", async (
   const script = `${more}; cat <&3; echo $SECONDS; ${slow}`;
   assert(Number(await connect(machine, script)) < 9);
   assert(performance.now() - began > 9_900);
-  await receiver.waitForMatch(/^receive: .*: It was not complete/m);
+  await receiver.waitForMatch(/^receive: .*: The connection ended first/m);
 });
 
 /** Commands that must fail, and what they print. */
