@@ -204,8 +204,8 @@ export function readGraph(graph, place) {
 /** Lists round local times between two times, but not close to them. */
 function listTimes(start, end) {
   const span = end - start;
-  const step =
-    STEPS_MINUTES.find((step) => span / step <= MAX_TIMES * 60_000) ?? 0;
+  const isWide = (step) => span / step <= MAX_TIMES * 60_000;
+  const step = STEPS_MINUTES.find(isWide) ?? DAY_MS / 60_000;
   const date = new Date(start);
   const minutes = date.getHours() * 60 + date.getMinutes();
   const times = [];

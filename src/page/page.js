@@ -43,10 +43,8 @@ async function ask(path, use, timeoutMs) {
   const response = await fetch(url, { signal: controller.signal })
     .catch(() => undefined);
   const text = await response?.text().catch(() => undefined);
-  if (!response || text === undefined) {
-    return `${url} does not answer: is it up?`;
-  }
-  const { ok, status } = response;
+  if (text === undefined) return `${url} does not answer: is it up?`;
+  const { ok, status } = /** @type {Response} */ (response);
   polling.isRefused ||= status === 401; // another request would ask for the password, each time
   if (status in PROBLEMS) return PROBLEMS[status];
   try {
@@ -72,12 +70,12 @@ function morph(node, wanted) {
   }
   const flex = wanted.style?.flex;
   if (node.style?.flex !== flex) node.style.flex = flex;
-  if (node.graph !== wanted.graph) {
-    const { html = "", labels = "" } = wanted.graph ?? {};
+  const { html = "", labels = "" } = wanted.graph ?? {};
+  if ((node.graph?.html ?? "") !== html) {
     node.innerHTML = html && `${html}<p aria-hidden="true">${labels}</p>`;
-    node.graph = wanted.graph;
   }
-  if (wanted.graph) return;
+  node.graph = wanted.graph;
+  if (html) return;
   const children = [...wanted.childNodes];
   children.forEach((child, index) => {
     let there = node.childNodes[index];
@@ -91,7 +89,7 @@ function morph(node, wanted) {
 
 /** Reads the board's clock from an answer. Once it was set, the history has other times. */
 function readClock({ time, age }) {
-  const now = Date.parse(time) + 1000 * age;
+  const now = +new Date(Date.parse(time) + 1000 * age);
   if (Number.isNaN(now)) return; // a proxy may have changed the answer
   const isSet = now < board.now || now > board.now + MAX_CLOCK_STEP_MS;
   if (isSet) board.historyDue = now;

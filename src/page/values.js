@@ -8,6 +8,8 @@ const CLOCK_TOLERANCE_SECONDS = 300;
  * Lists the values of a sensor in the order of its reading, and then those that are only known,
  * by label: the label, name, unit and kind of each and, if it is there, its value, and its
  * number, if it is one. A text that the sensor's name has is left out.
+ *
+ * @param {{ name?: string, reading?: unknown }} sensor
  */
 export function listValues({ name: sensor, reading = null }, known, limit) {
   const values = new Map(); // of those with the same label, the last counts

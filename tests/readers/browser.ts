@@ -29,6 +29,8 @@ export interface Shown {
   problem: string;
   note: string;
   isHidden: boolean;
+  /** In how many columns the values of each sensor want to be. */
+  widths: string;
   /** The name and the age of each sensor and its values, with "!" if they are red. */
   sensors: string[];
   /** Of the first graph, the path of its line, of its band, what is below it,
@@ -50,6 +52,7 @@ export function readPage(document: string): Shown {
     heading: text(/<h1>(.*?)<\/h1>/),
     problem: text(/<p class="problem">(.*?)<\/p>/s),
     note: text(/<\/main>\s*<p>(.*?)<\/p>/),
+    widths: sections.map((it) => it.match(/flex: (\d+)/)?.[1]).join(),
     isHidden: /<main hidden/.test(shown),
     sensors: sections.map((section) => {
       const parts = section.matchAll(/<(?:h2|figcaption)(.*?)<\/[hf]/gs);

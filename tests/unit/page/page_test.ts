@@ -5,9 +5,12 @@ import * as day from "../../../src/page/day.js";
 import * as values from "../../../src/page/values.js";
 
 /** Values in the reading of an only sensor: their label, name and text, and unit or "graph". */
-// deno-lint-ignore no-explicit-any -- the page has no types
-const list = (reading: any, name?: string, labels: string[] = []) =>
-  values.listValues({ name, reading }, new Map(labels.map((it) => [it, 0])))
+const list = (reading: unknown, name?: string, labels: string[] = []) =>
+  values.listValues(
+    { name, reading },
+    new Map(labels.map((it) => [it, 0])),
+    2000,
+  )
     .map(({ label, name, unit, value, number }) =>
       [label, name, unit, `${value}`, Number.isFinite(number)].join("|")
     );
@@ -75,6 +78,13 @@ Deno.test("listValues() knows the units that keys end with, and no wrong ones", 
   assertEquals(shown, rows);
 });
 
+Deno.test("listValues() tells booleans, directions and other numbers apart", () => {
+  const reading = JSON.parse('{"on":true,"wind_deg":1,"t_degC":2}');
+  const listed = values.listValues({ reading }, new Map([[" old_deg", 0]]), 9);
+  const kinds = listed.map(({ kind }) => kind).join();
+  assertEquals(kinds, "boolean,direction,number,direction");
+});
+
 /** Values, the decimals that they had, and their texts. */
 const TEXTS: [value: unknown, decimals: number, text: string][] = [
   [21, 1, "21.0"],
@@ -125,7 +135,7 @@ const at = (minutes: number) =>
 
 /** Replaces times by minutes since noon. */
 const count = (text: string) =>
-  [-1430, -1425, -10, -9, 0, 1, 2]
+  [-1430, -1425, -10, -9, -2, -1, 0, 1, 2]
     .reduce(
       (text, minutes) => text.replaceAll(at(minutes), `${minutes}`),
       text,
@@ -176,6 +186,9 @@ function draw(rows: string, points: string, kind = "number") {
 
 /** Rows, points and a kind, and the line, band and summary of their last graph. */
 const GRAPHS = `; 0=7 59=8; number; none
+; 0=7 601=8; number; none
+,, ,,; -120=7 60=8; number; M240,95h0L600,5h0; ; low 7 at -2, high 8 at 1
+; 0=1 60=1 -90=7 -30=8; number; M480,95h0L600,5h0; ; low 7 at -2, high 8 at -1
 ; 0=7 60=8; number; M480,95h0L600,5h0; ; low 7 at 0, high 8 at 1
 1,2,3 ,, 4,4,4; 60=5; number; M94,73h0M469,27h0L600,5h0; M0,95H188V50H0Z; low 1 at -10, high 5 at 1
 1,2,3 1,2,3 ,,; 60=5 120=4; number; M88,73h0L265,73h0M565,5h0L600,27h0; M0,95H176V50H0ZM176,95H353V50H176Z; low 1 at -10, high 5 at 1
