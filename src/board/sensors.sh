@@ -33,6 +33,16 @@ attic() {
   (stty 115200 raw -echo icrnl && sed 1d) </dev/ttyACM0
 }
 
+# Devices that send over MQTT and over HTTP, as the guide says
+mqtt() {
+  XDG_CONFIG_HOME=/etc/datasensor mosquitto_sub -R -F %j -t 'tele/+/SENSOR' |
+    jq -Rc --unbuffered 'fromjson? | {name: .topic} as $name | .payload | fromjson? | objects
+      | select(all(.. | numbers; . == 0 or isnormal)) + $name | select(tojson | utf8bytelength < 2048)'
+}
+http() {
+  /usr/lib/datasensor/receive /etc/datasensor/word
+}
+
 # Runs sensors one after the other, again and again. What a sensor has printed of a line when
 # it ends gets a mark: without it, the next line would be joined to it. grep prints whole
 # lines, of up to 4 KB, so that those of sensors that run side by side do not mix
@@ -50,4 +60,6 @@ repeat() {
 repeat outside inside &
 repeat greenhouse &
 repeat attic &
+repeat mqtt &
+repeat http &
 wait

@@ -1,22 +1,6 @@
-# Sensors: programs, devices, homes and files; several at once.
+# Sensors: programs, devices, homes and files.
 # shellcheck shell=bash
 set -e
-
-# Makes a serial port that prints the lines of a program in Python
-arduino() { # FIRST LINE, as bytes of Python
-  cat >/root/arduino.py <<END
-import os, pty, shutil, time
-arduino, port = pty.openpty()
-shutil.chown(os.ttyname(port), group="dialout")
-os.chmod(os.ttyname(port), 0o660)
-os.path.lexists("/dev/ttyACM0") and os.remove("/dev/ttyACM0")
-os.symlink(os.ttyname(port), "/dev/ttyACM0")
-os.write(arduino, $1)
-while os.write(arduino, $2):
-    time.sleep(1)
-END
-  systemd-run -q --unit=arduino python3 /root/arduino.py
-}
 
 ## A program that prints one reading is started again, and logs nothing
 # A restart while systemd prepares the sensor would log that it was stopped
@@ -143,43 +127,7 @@ settings FLAGS=--json 'SENSOR=tail -n 0 -F /var/log/readings'
 serves 23.5
 kill $!
 
-## A serial port is a sensor, without its first line
-# This device ends its lines with a carriage return only
-arduino 'b"5\r"' 'b"21.5\r"'
-settings FLAGS=--json "SENSOR=(stty 115200 raw -echo icrnl && sed 1d) </dev/ttyACM0"
-serves 21.5
-systemctl stop arduino
-
-## Of four sensors in sensors.sh, one hangs and one dies within a line
-# Nobody writes to the FIFO that the DS18B20 is here. The program that prints forever does
-# not. It logs no emergency, which all terminals would show.
-mount -t tmpfs tmpfs /sys/bus
-mkdir -p /sys/bus/w1/devices/28-0000075a1b2c /sys/bus/iio/devices/iio:device0
-mkfifo /sys/bus/w1/devices/28-0000075a1b2c/w1_slave
-echo 21560 >/sys/bus/iio/devices/iio:device0/in_temp_input
-echo 40216 >/sys/bus/iio/devices/iio:device0/in_humidityrelative_input
-program greenhouse <<'END'
-#!/bin/sh
-echo '<0>No answer' >&2
-printf '{"t": 23.5}\n{"t": 2'
-END
-arduino 'b""' "b'{\"name\": \"attic\", \"t\": 24.5}\r\n'"
-install -m 755 /usr/share/datasensor/sensors.sh /usr/local/bin
-settings 'FLAGS=--json --key name' SENSOR=/usr/local/bin/sensors.sh
-all='{"attic":{"name": "attic", "t": 24.5},"greenhouse":{"name":"greenhouse","t":23.5},'
-all+='"inside":{"name":"inside","temperature_C":21.56,"humidity":40.216}}'
-serves "$all"
-logs ': <0>No answer'
-
-## A program that dies within a line before grep completes no other line
-# It does so at its first start
-program my-sensor <<<$'#!/bin/sh\nmkdir died && printf 12 || { echo 3.5; exec sleep infinity; }'
-sed -i -e '/^repeat .*&$/d' -e 's/^wait$/repeat my-sensor/' /usr/local/bin/sensors.sh
-settings 'FLAGS=--json --max-age 30' SENSOR=/usr/local/bin/sensors.sh
-serves 3.5
-logs 'Dropping lines *, such as "12'
-
-## Nor does one that a restart of the sensor ends within a line
+## A sensor that a restart ends within a line completes no other line
 settings 'FLAGS=--json --max-age 30' \
   "SENSOR=trap 'printf 12; exit' TERM; cat /run/reading; sleep infinity & wait"
 serves 21.5

@@ -1,7 +1,7 @@
 // The sensor of the settings file and the examples beside it, run as the sensor's unit runs
 // them: files like the kernel's, and programs that stand in for others, in; lines out.
-// tests/board runs the others: those with a serial port or a file that changes, and
-// sensors.sh.
+// tests/board runs the others: those of devices that send, with a serial port or a file that
+// changes, and sensors.sh.
 
 import { assertEquals } from "@std/assert";
 import { parseCommand } from "../../src/process/command_line.ts";
@@ -39,7 +39,6 @@ const FILES = {
   [`${IIO}/in_illuminance_raw`]: "120\n",
   [`${IIO}/in_illuminance_scale`]: "0.833333\n",
   [`${BIN}/curl`]: "#!/bin/sh\nprintf '%s' '{\"id\":100,\"tC\":21.5}'",
-  [`${BIN}/mosquitto_sub`]: '#!/bin/sh\necho "$*"',
   [`${BIN}/my-sensor`]: print('{"t": nan}\n{"t":\n[0, -1]}\n'),
   [`${BIN}/rtl_433`]: print(HEARD),
   [`${BIN}/sensors`]: print(
@@ -70,7 +69,6 @@ const PRINTED: Record<string, string> = {
   "add // empty": '{"Temperature":21.5}',
   "^sensors -j": '{"sht3x-i2c-1-44":{"temp1":{"temp1_input":21.5}}}',
   "^curl": '{"id":100,"tC":21.5}',
-  "^mosquitto_sub": "-R -h BROKER -t zigbee2mqtt/kitchen",
   "^rtl_433 -F json$": HEARD.trim().split("\n").sort().join("\n"),
   " grep ": HEARD.split("\n")[0]!,
   "my-sensor . sed": '{"t":[0,-1]}\n{"t":null}',

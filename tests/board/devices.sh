@@ -1,0 +1,178 @@
+# Devices: serial ports, and those that send over MQTT and HTTP; several sensors at once.
+# shellcheck shell=bash
+set -e
+guide=/usr/share/doc/datasensor/src/board/README.md
+examples=/usr/share/datasensor/examples.conf
+word=$(cat /etc/datasensor/word 2>/dev/null) || true # once it is made
+
+# Makes a serial port that prints the lines of a program in Python
+arduino() { # FIRST LINE, as bytes of Python
+  cat >/root/arduino.py <<END
+import os, pty, shutil, time
+arduino, port = pty.openpty()
+shutil.chown(os.ttyname(port), group="dialout")
+os.chmod(os.ttyname(port), 0o660)
+os.path.lexists("/dev/ttyACM0") and os.remove("/dev/ttyACM0")
+os.symlink(os.ttyname(port), "/dev/ttyACM0")
+os.write(arduino, $1)
+while os.write(arduino, $2):
+    time.sleep(1)
+END
+  systemd-run -q --unit=arduino python3 /root/arduino.py
+}
+
+# Runs a block of the guide as it stands
+types() { # FIRST WORDS
+  bash -e <(sed -n "/^$1/,/^\`\`\`/{/^\`\`\`/d;p}" $guide)
+}
+
+# Waits until a sensor has a reading
+has() { # NAME READING
+  shows "$(printf '%q' "$2")" curl -fsS -m 5 "http://board:5000/datasensor/$1"
+}
+
+# Waits until nothing but these sensors is known
+knows() { # NAMES, as an array of JSON
+  shows "$(printf '%q' "$1")" sh -c 'curl -fsS -m 5 http://board:5000/sensors | jq -c "map(.name)"'
+}
+
+# Waits until a sensor has fallen silent
+is_silent() { # NAME
+  shows '*"status":503,*' curl -sS -m 5 "http://board:5000/datasensor/$1"
+}
+
+# Publishes messages every second, in which # is a number that grows
+publish() { # TOPIC MESSAGE...
+  local message n
+  for ((n = 1; ; n++)); do
+    for message in "${@:2}"; do mosquitto_pub -h board -t "$1" -m "${message/\#/$n}"; done
+    sleep 1
+  done
+}
+
+# Sends a request to the receiver
+send() { # STATUS PATH FLAG...
+  shows "$1" curl -gsS -m 5 -o /dev/null -w '%{http_code}' "http://board:5001$2" "${@:3}"
+}
+
+## A serial port is a sensor, without its first line
+install_package
+# This device ends its lines with a carriage return only
+arduino 'b"5\r"' 'b"21.5\r"'
+settings FLAGS=--json "SENSOR=(stty 115200 raw -echo icrnl && sed 1d) </dev/ttyACM0"
+serves 21.5
+systemctl stop arduino
+
+## Devices send over MQTT until one falls silent, and no message forges a line
+types 'sudo apt install mosquitto'
+install -D /etc/datasensor/mosquitto_sub ~/.config/mosquitto_pub # the password
+settings 'FLAGS=--json --key name --max-age 6' "$(grep mosquitto_sub $examples)"
+publish tele/plug/SENSOR '{"Time": "2026-11-27T12:00:00", "ENERGY": {"Power": 5}}' & plug=$!
+publish attic/sensor/air/state '#' & attic=$!
+has tele/plug/SENSOR '{"Time":"2026-11-27T12:00:00","ENERGY":{"Power":5},"name":"tele/plug/SENSOR"}'
+fails grep -f <(sed -n 's/^-P //p' ~/.config/mosquitto_pub) <(ps axww)
+# One that was heard for 10 s stays known
+shows '{"value":[1-9][2-9],"name":"attic/sensor/air/state"}' \
+  curl -fsS -m 5 http://board:5000/datasensor/attic/sensor/air/state
+kill $attic
+forged=$'1}\n{"name":"forged","value":99'
+publish attic/sensor/air/state "$forged" '' ON nan null '[1]' '{"t": nan}' "[$(printf '%02047d' 1)]" & attic=$!
+is_silent attic/sensor/air/state
+knows '["attic/sensor/air/state","tele/plug/SENSOR"]'
+shows 0 systemctl show -P NRestarts datasensor-sensor
+kill $plug $attic
+
+## Devices send over HTTP until they fall silent, and what is refused is no reading
+types 'openssl rand'
+word=$(</etc/datasensor/word)
+settings 'FLAGS=--json --key name --max-age 6' "$(grep receive $examples)"
+send 404 / # it listens
+for ((n = 1; ; n++)); do
+  curl -sS -H 'Content-Type: application/json' -d "{\"t\": $n}" "http://board:5001/$word/kitchen"
+  curl -sS "http://board:5001/$word/door?hum=55.5&temp=-2.5&id=shellyht-1"
+  curl -d 'PASSKEY=00AB&dateutc=2026-11-27+12:00:00&tempf=77.2&humidity=55' \
+    "http://board:5001/$word/weather/"
+  sleep 1
+done & devices=$!
+has door '{"hum":55.5,"temp":-2.5,"name":"door"}'
+has weather '{"tempf":77.2,"humidity":55,"name":"weather"}'
+shows '{"t":[1-9][2-9],"name":"kitchen"}' curl -fsS -m 5 http://board:5000/datasensor/kitchen
+kill $devices
+for body in '' 21.5 '[1]' '{}' '{"name": "x"}' id=x 't=1&x=%ff' '{"t": 1' $'{"t": "\xff"}' \
+  '{"t": NaN}' '{"t": -Infinity}' '{"t": 1e400}' "{\"t\": $(printf '[%.0s' {1..3000})"; do
+  send 400 "/$word/kitchen" --data-raw "$body"
+done
+send 400 "/$word/kitchen?t=1" -H 'Transfer-Encoding: chunked' -d t=1
+send 400 "/$word/kitchen?t=1" -X PUT
+send 404 "/${word}0/kitchen?t=1"
+send 404 "/$word?t=1"
+send 404 "/$word/$(printf %065d 0)?t=1"
+send 413 "/$word/kitchen" -d "{\"t\": $(printf %04096d 0)}"
+send 413 "/$word/kitchen" -d "{\"t\": \"$(printf %02048d 0)\"}"
+knows '["door","kitchen","weather"]'
+log=(journalctl -q -u datasensor-sensor --since "$begin")
+shows 1 sh -c "${log[*]} | grep -c 'Refused a request of 10.0.2.15: Another word'" # in a minute
+fails grep -f /etc/datasensor/word <(ps axww; "${log[@]}")
+is_silent kitchen
+# A board that the service does not run on sends by cron
+install -m 755 /dev/stdin /home/pi/my-sensor.py <<<$'#!/bin/sh\necho \'{"t": 2.5}\''
+echo "url = \"http://board:5001/$word/zero\"" >/home/pi/send
+su pi -c "cd; $(sed -n 's/^\(\* \)\{5\}//p' $guide)"
+has zero '{"t":2.5,"name":"zero"}'
+
+## Beside 1,000 connections that send a byte every 3 s, a reading arrives within 1 s
+program siege <<'END'
+#!/usr/bin/python3
+import socket, time
+def beat(connection):
+    try:
+        return connection.send(b"x") and connection
+    except OSError:
+        return socket.create_connection(("board", 5001))
+connections = [socket.socket()] * 1000
+while True:
+    connections = [beat(it) for it in connections]
+    print("sent", flush=True)
+    time.sleep(3)
+END
+siege >/run/siege & siege=$!
+shows $'sent\nsent*' cat /run/siege
+for t in 1 2 3 4 5; do
+  shows "{\"t\":$t,*" timeout 1 sh -c "curl -fsS 'http://board:5001/$word/kitchen?t=$t' &&
+    curl -fsS http://board:5000/datasensor/kitchen"
+done
+kill $siege
+
+## Of six sensors in sensors.sh, one hangs, one dies within a line, and two are devices
+# Nobody writes to the FIFO that the DS18B20 is here. The program that prints forever does
+# not. It logs no emergency, which all terminals would show.
+mount -t tmpfs tmpfs /sys/bus
+mkdir -p /sys/bus/w1/devices/28-0000075a1b2c /sys/bus/iio/devices/iio:device0
+mkfifo /sys/bus/w1/devices/28-0000075a1b2c/w1_slave
+echo 21560 >/sys/bus/iio/devices/iio:device0/in_temp_input
+echo 40216 >/sys/bus/iio/devices/iio:device0/in_humidityrelative_input
+program greenhouse <<'END'
+#!/bin/sh
+echo '<0>No answer' >&2
+printf '{"t": 23.5}\n{"t": 2'
+END
+arduino 'b""' "b'{\"name\": \"attic\", \"t\": 24.5}\r\n'"
+install -m 755 /usr/share/datasensor/sensors.sh /usr/local/bin
+settings 'FLAGS=--json --key name' SENSOR=/usr/local/bin/sensors.sh
+send 204 "/$word/kitchen" -d '{"t": 25.5}'
+publish tele/plug/SENSOR '{"t": 26.5}' & plug=$!
+all='{"attic":{"name": "attic", "t": 24.5},"greenhouse":{"name":"greenhouse","t":23.5},'
+all+='"inside":{"name":"inside","temperature_C":21.56,"humidity":40.216},'
+all+='"kitchen":{"t":25.5,"name":"kitchen"},"tele/plug/SENSOR":{"t":26.5,"name":"tele/plug/SENSOR"}}'
+serves "$all"
+kill $plug
+logs ': <0>No answer'
+
+## A program that dies within a line before grep completes no other line
+# It does so at its first start
+program my-sensor <<<$'#!/bin/sh\nmkdir died && printf 12 || { echo 3.5; exec sleep infinity; }'
+sed -i -e '/^repeat .*&$/d' -e 's/^wait$/repeat my-sensor/' /usr/local/bin/sensors.sh
+settings 'FLAGS=--json --max-age 30' SENSOR=/usr/local/bin/sensors.sh
+serves 3.5
+logs 'Dropping lines *, such as "12'
+
