@@ -5,7 +5,16 @@ import { assert, assertEquals } from "@std/assert";
 import { formatLabel } from "../../../src/sensor/walk.js";
 import { testProperty } from "../../helpers/random.ts";
 
-const PARTS = [...";\t\r\n: %23590ABD", "%25", "%3B", "%3A ", "%3", ": ", "A "];
+const PARTS = [
+  ...";\t\r\n: %23590ABD",
+  "%25",
+  "%253B",
+  "%3B",
+  "%3A ",
+  "%3",
+  ": ",
+  "A ",
+];
 
 testProperty(
   "formatLabel() gives no two numbers one label, and splits none",
