@@ -241,10 +241,13 @@ function restart() {
   poll();
 }
 
-find("h1").textContent = nameBoard(location.hostname);
-problem.textContent = "";
-document.addEventListener("visibilitychange", restart);
-addEventListener("pageshow", restart);
-addEventListener("online", poll);
-main.onpointerover = main.onpointermove = follow;
-main.onpointerdown = main.onpointerout = follow;
+// A copy of the page in a file keeps the text that says how it is opened
+if (location.protocol !== "file:") {
+  find("h1").textContent = nameBoard(location.hostname);
+  problem.textContent = "";
+  document.addEventListener("visibilitychange", restart);
+  addEventListener("pageshow", restart);
+  addEventListener("online", poll);
+  main.onpointerover = main.onpointermove = follow;
+  main.onpointerdown = main.onpointerout = follow;
+}
