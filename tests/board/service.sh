@@ -68,6 +68,20 @@ serves 21.5
 systemctl stop datasensor
 shows $'inactive\ninactive' systemctl is-active datasensor datasensor-sensor
 
+## A restart of the sensor keeps the service with its day, and waits while that is down
+settings FLAGS=--json 'SENSOR=echo 21.5'
+serves 21.5
+service=$(systemctl show -P MainPID datasensor)
+sed -i s/21.5/22.5/ /etc/default/datasensor
+systemctl restart datasensor-sensor
+serves 22.5
+shows "$service" systemctl show -P MainPID datasensor
+systemctl stop datasensor
+systemctl restart --no-block datasensor-sensor
+shows start systemctl show -P SubState datasensor-sensor
+systemctl start datasensor
+serves 22.5
+
 ## What a sensor wrote before a crash is not served after it
 # The stopped service does not read what the sensor writes
 settings FLAGS=--json \
