@@ -23,10 +23,11 @@ const TAKE = `async (request) => {
   console.log(new URL(request.url).pathname, await request.text());
   return new Response();
 }`;
-/** A board of which one look fails, and later all do, for a reason of 135 KB. */
+/** A board that hangs at one look, and later fails for a reason of 135 KB. */
 const FAIL = `() => {
   const looks = globalThis.looks = (globalThis.looks ?? 0) + 1;
-  const status = looks === 2 || looks > 3 ? 503 : 200;
+  if (looks === 2) return new Promise(() => {});
+  const status = looks > 3 ? 503 : 200;
   return new Response("@/etc/hostname ".repeat(9_000), { status });
 }`;
 
