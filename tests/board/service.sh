@@ -72,7 +72,7 @@ shows 1 systemctl show -P NRestarts datasensor # so it keeps its day
 systemctl stop datasensor
 shows $'inactive\ninactive' systemctl is-active datasensor datasensor-sensor
 systemctl restart --no-block datasensor-sensor
-shows start systemctl show -P SubState datasensor-sensor
+shows activating systemctl show -P ActiveState datasensor-sensor
 
 ## What a sensor wrote before a crash is not served after it
 # The stopped service does not read what the sensor writes
