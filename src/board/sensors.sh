@@ -22,6 +22,13 @@ inside() (
       in_temp_input in_humidityrelative_input
 )
 
+# Another board's reading, an object or not. It may be as old as the limits of both boards
+# together
+cellar() {
+  curl -fsS -m 10 http://BOARD:5000/datasensor |
+    jq -c '(objects // {value: .}) + {name: "cellar"}'
+}
+
 # A program that prints objects without a name forever
 greenhouse() {
   /usr/local/bin/greenhouse | jq -c --unbuffered '{name: "greenhouse"} + .'
@@ -57,7 +64,7 @@ repeat() {
 }
 
 # Sensors that end share a line here; those that print forever have lines of their own
-repeat outside inside &
+repeat outside inside cellar &
 repeat greenhouse &
 repeat attic &
 repeat mqtt &

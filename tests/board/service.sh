@@ -59,14 +59,20 @@ shows '*Permission denied' setpriv --reuid=pi --clear-groups sh -c 'echo 66.6 >/
 fails timeout 1 sh -c 'echo 66.6 >/run/datasensor'
 fails systemctl is-active datasensor datasensor-sensor
 
-## A service that crashes is back, as is the sensor, and a stop stops both
+## A service that crashes is back, as is the sensor, which can restart alone, but not start
 settings FLAGS=--json 'SENSOR=while echo 21.5; do sleep 1; done'
 serves 21.5
 systemctl kill -s KILL datasensor
 shows 1 systemctl show -P NRestarts datasensor
 serves 21.5
+sed -i s/21.5/22.5/ /etc/default/datasensor
+systemctl restart datasensor-sensor
+serves 22.5
+shows 1 systemctl show -P NRestarts datasensor # so it keeps its day
 systemctl stop datasensor
 shows $'inactive\ninactive' systemctl is-active datasensor datasensor-sensor
+systemctl restart --no-block datasensor-sensor
+shows activating systemctl show -P ActiveState datasensor-sensor
 
 ## What a sensor wrote before a crash is not served after it
 # The stopped service does not read what the sensor writes

@@ -25,6 +25,7 @@ const FILES = `
 -rw-r--r-- usr/lib/tmpfiles.d/datasensor.conf
 -rw-r--r-- usr/share/datasensor/datasensor_rules.yml
 -rw-r--r-- usr/share/datasensor/examples.conf
+-rwxr-xr-x usr/share/datasensor/messages.sh
 -rw-r--r-- usr/share/datasensor/nginx.conf
 -rwxr-xr-x usr/share/datasensor/sensors.sh
 -rw-r--r-- usr/share/doc/datasensor/.github/CONTRIBUTING.md
@@ -40,6 +41,7 @@ const FILES = `
 lrwxrwxrwx usr/share/doc/datasensor/src/board/examples.conf -> ../../../../datasensor/examples.conf
 lrwxrwxrwx usr/share/doc/datasensor/src/board/sensors.sh -> ../../../../datasensor/sensors.sh
 lrwxrwxrwx usr/share/doc/datasensor/src/readers/datasensor_rules.yml -> ../../../../datasensor/datasensor_rules.yml
+lrwxrwxrwx usr/share/doc/datasensor/src/readers/messages.sh -> ../../../../datasensor/messages.sh
 lrwxrwxrwx usr/share/doc/datasensor/src/readers/nginx.conf -> ../../../../datasensor/nginx.conf
 `;
 

@@ -14,7 +14,7 @@ Deno.test("the README shows the text of --help", () => {
 
 /** Types each command of a block until its answer is as shown, perhaps of another age. */
 async function type(machine: Machine, shown: string): Promise<void> {
-  for (const part of shown.trim().split(/^\$ /m).slice(1)) {
+  for (const part of shown.trim().split("$ ").slice(1)) {
     const [command = "", answer = ""] = part.split("\n");
     const parts = answer.split(/[\d.]+(?= s old)/).map(RegExp.escape);
     const pattern = RegExp(`^${parts.join("[\\d.]+")}\\n?\\[0\\]$`);
@@ -42,8 +42,7 @@ test("the README's sensor is answered as shown, before and after it dies", async
 });
 
 const SERVED: [words: string, reading: string][] = [
-  ["python3 my-sensor.py |", '{"temperature_C": 21.5}'],
-  ["while echo;", "21.5"],
+  ["while echo;", '{"temperature_C": 21.5}'],
   [
     "while sleep 1",
     '{"cellar":{"room": "cellar", "temperature_C": 12.8},"kitchen":{"room": "kitchen", "temperature_C": 21.5}}',
@@ -52,10 +51,8 @@ const SERVED: [words: string, reading: string][] = [
 
 test("the README's programs are served by its commands, which end if the service cannot start", async () => {
   await using machine = await Machine.start();
-  await machine.type(
-    `cat >my-sensor.py <<'END'\n${block(README, "json.dumps")}END
-    echo 'print(21.5)' >my-program.py`,
-  );
+  const program = block(README, "json.dumps");
+  await machine.type(`cat >my-sensor.py <<'END'\n${program}END`);
   for (const [words, reading] of SERVED) {
     const command = block(README, words);
     await using _service = machine.start("sh", "-c", command);
