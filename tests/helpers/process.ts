@@ -83,8 +83,14 @@ export class Process implements AsyncDisposable {
       args,
       cwd,
       clearEnv: true,
-      // Tests read what it prints: in English, without colors
-      env: { ...ENVIRONMENT, LC_ALL: "C.UTF-8", NO_COLOR: "1", ...env },
+      // Tests read what it prints: in English, without colors, and by curl as pages show it
+      env: {
+        ...ENVIRONMENT,
+        CURL_HOME: import.meta.dirname!, // whose .curlrc replaces the user's
+        LC_ALL: "C.UTF-8",
+        NO_COLOR: "1",
+        ...env,
+      },
       detached: killGroup, // starts a process group
       stdin: "piped",
       stdout: "piped",

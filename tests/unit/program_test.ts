@@ -141,6 +141,7 @@ Deno.test("lines that nobody reads are warned of once, unless they are typed", a
 });
 
 const TIME = "20/Nov/2026 17:14:56";
+const wallMs = new Date(2026, 10, 20, 17, 14, 56).getTime(); // in the zone of the test
 const LONG = "/".padEnd(1000, "x");
 const { raw } = String;
 
@@ -165,7 +166,7 @@ const REQUESTS: Record<string, [method: string, logged: string]> = {
 
 for (const [target, [method, logged]] of Object.entries(REQUESTS)) {
   Deno.test(`a request is logged as ${logged.slice(0, 80)}`, async () => {
-    const service = new Service();
+    const service = new Service("", { wallMs });
     service.handle(new RawRequest(`http://board${target}`, method));
     await service.stop();
     assertEquals(service.lines, [`192.0.2.7 - - [${TIME}] ${logged} -`]);
@@ -213,7 +214,7 @@ const LOGS = [
 
 for (const [flags, changes, ...lines] of LOGS) {
   Deno.test(`the log is styled as fits ${JSON.stringify([flags, changes])}`, async () => {
-    const service = new Service(flags, changes);
+    const service = new Service(flags, { ...changes, wallMs });
     await service.send("21.5\n");
     service.handle(new FailingRequest("http://board/datasensor", "GET"));
     await service.stop();
