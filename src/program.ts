@@ -88,14 +88,7 @@ async function serve(config: Config, system: System): Promise<void> {
   );
 
   const application = { handler, onError };
-  const { journal, source } = config;
-  const settings = {
-    ...config,
-    hasPage: source.kind === "input",
-    retriesStart: journal, // systemd's restarts would log more than retries do
-    mentionsCtrlC: !journal,
-  };
-  const server = new Server(settings, application, logger, system);
+  const server = new Server(config, application, logger, system);
   try {
     await server.run(stop);
     uncaught.throwIfAborted();

@@ -21,6 +21,8 @@ export class LineWriter {
   readonly #encoder = new TextEncoder();
   readonly #buffer = new Uint8Array(CAPACITY_BYTES);
   #length = 0; // of the lines at its start
+  #lastLine = ""; // whose bytes are at the end of what waits
+  #lastSize = Infinity;
   #dropped = 0; // lines that did not fit, until a line says so
   #batchBytes = BATCH_BYTES; // ATOMIC_BYTES once a write has failed
   #endWait = () => {}; // for more lines
@@ -47,12 +49,23 @@ export class LineWriter {
 
   /** Adds a line to the buffer, and returns whether it fits. */
   #add(line: string): boolean {
+    // Most lines are the same as the one before
+    const start = this.#length - this.#lastSize;
+    const end = this.#length + this.#lastSize;
+    if (line === this.#lastLine && start >= 0 && end <= CAPACITY_BYTES) {
+      this.#buffer.copyWithin(this.#length, start, this.#length);
+      this.#length = end;
+      return true;
+    }
     const text = `${line}\n`;
     const room = this.#buffer.subarray(this.#length);
     const { read, written } = this.#encoder.encodeInto(text, room);
     const fits = read === text.length;
-    if (fits) this.#length += written;
-    return fits;
+    if (!fits) return false;
+    this.#length += written;
+    this.#lastLine = line;
+    this.#lastSize = written;
+    return true;
   }
 
   async #writeBatches(): Promise<void> {
@@ -64,6 +77,7 @@ export class LineWriter {
       const lines = this.#buffer.subarray(0, this.#length);
       try {
         this.#remove(await this.sink(takeLines(lines, this.#batchBytes)));
+        this.#reportDropped();
       } catch (error) {
         // Deno does not say how much of a failed write has arrived: it is repeated, in smaller
         // parts so that little comes twice
@@ -79,8 +93,11 @@ export class LineWriter {
   #remove(count: number): void {
     this.#buffer.copyWithin(0, count, this.#length);
     this.#length -= count;
+  }
+
+  /** Adds a line for the dropped ones, which came after all that wait, once it fits. */
+  #reportDropped(): void {
     if (this.#dropped === 0) return;
-    // The dropped lines came after all that wait
     if (this.#add(this.formatDropped(this.#dropped))) this.#dropped = 0;
   }
 }

@@ -25,151 +25,79 @@ interface Settings extends Partial<Omit<Config, "source" | "journal">> {
   readonly maxAgeSeconds?: number;
 }
 
-/** A flag, from which its help and its parser follow. */
-export interface Flag {
-  /** Its names, such as `--debug` and `--no-debug`. */
-  readonly names: readonly string[];
-  /** What the help says of it, in lines of up to 57 columns. */
-  readonly help: readonly string[];
-  /** Its value, if it takes one. */
-  readonly value?: {
-    /** What the help calls it, such as `PORT`. */
-    readonly name: string;
-    /** Describes the valid ones, for an error message. */
-    readonly valid: string;
-  };
-  /**
-   * Returns what it sets, a text to print instead of serving, or undefined if its value is
-   * invalid. The value of a flag that takes none is empty.
-   */
-  parse(value: string, name: string): Settings | string | undefined;
-}
-
 /** The addresses on which the program is permitted to listen. */
 const HOSTS = ["0.0.0.0", "::", "127.0.0.1", "::1", "localhost"];
-
-/** All flags. */
-export const FLAGS: readonly Flag[] = [
-  {
-    names: ["--host"],
-    value: { name: "ADDRESS", valid: `one of ${HOSTS.join(", ")}` },
-    help: [
-      "listen on 0.0.0.0 (all IPv4 addresses), :: (IPv6 too),",
-      `127.0.0.1, ::1 or localhost (default ${DEFAULTS.hostname})`,
-    ],
-    parse: (hostname) => HOSTS.includes(hostname) ? { hostname } : undefined,
-  },
-  {
-    names: ["--port"],
-    value: { name: "PORT", valid: "a whole number from 0 to 65535" },
-    help: [
-      `listen on this port; 0 picks a free one (default ${DEFAULTS.port})`,
-    ],
-    parse: (value) => {
-      const port = Number(value);
-      return /^\d+$/.test(value) && port <= 65535 ? { port } : undefined;
-    },
-  },
-  {
-    names: ["--message"],
-    value: { name: "TEXT", valid: "a non-empty text" },
-    help: [`serve this text (default "${DEFAULTS.message}"), not with --stdin`],
-    parse: (message) => ({ message }),
-  },
-  {
-    names: ["--stdin"],
-    help: [
-      "serve the last line of standard input as a JSON string,",
-      "and also /metrics for Prometheus, all sensors at",
-      "/sensors, the last day at /history, and a page at /",
-    ],
-    parse: () => ({ stdin: true }),
-  },
-  {
-    names: ["--json"],
-    help: [
-      "with --stdin: each line is JSON, and served unchanged",
-    ],
-    parse: () => ({ json: true }),
-  },
-  {
-    names: ["--key"],
-    value: {
-      name: "KEY[,KEY...]",
-      valid: "different names with commas between them, such as model,id",
-    },
-    help: [
-      "with --json: serve an object with the last line of each",
-      "sensor, named by the values of these keys, and each at",
-      "/datasensor/NAME",
-    ],
-    parse: (value) => {
-      const keys = value.split(",");
-      const isValid = keys.every((key) => key !== "") &&
-        new Set(keys).size === keys.length;
-      return isValid ? { keys } : undefined;
-    },
-  },
-  {
-    names: ["--max-age"],
-    value: {
-      name: "SECONDS",
-      valid: 'a number of seconds above 0, such as 15 or 0.5, or "none"',
-    },
-    help: [
-      "with --stdin: answer 503 once the last reading is older",
-      `than this; "none": no limit (default ${DEFAULTS.maxAgeSeconds})`,
-    ],
-    parse: (value) => {
-      if (value === "none") return { maxAgeSeconds: Infinity };
-      const maxAgeSeconds = Number(value);
-      const isValid = /^\d+(\.\d+)?$/.test(value) && maxAgeSeconds > 0;
-      return isValid ? { maxAgeSeconds } : undefined;
-    },
-  },
-  {
-    names: ["--cors"],
-    help: ["allow web pages of any origin to read the responses"],
-    parse: () => ({ cors: true }),
-  },
-  {
-    names: ["--journal"],
-    help: [
-      "for systemd: log to standard error with priorities, and",
-      "retry while another program uses the port",
-    ],
-    parse: () => ({}), // parseCommand() has seen it before it parses any flag
-  },
-  {
-    names: ["--debug", "--no-debug"],
-    help: ["log errors with or without their stack (default --debug)"],
-    parse: (_, name) => ({ debug: name === "--debug" }),
-  },
-  {
-    names: ["-h", "--help"],
-    help: ["print this help"],
-    parse: () => HELP,
-  },
-  {
-    names: ["--version"],
-    help: ["print the version"],
-    parse: () => VERSION,
-  },
-];
-
-const HELP_COLUMN = 23; // after the names of the flags
 
 /** The text of `--help`. */
 export const HELP = `Usage: datasensor [flags]
 
 Serves a sensor reading as JSON over HTTP, at /datasensor.
 
-${FLAGS.map(formatFlag).join("\n")}`;
+  --host ADDRESS       listen on 0.0.0.0 (all IPv4 addresses), :: (IPv6 too),
+                       127.0.0.1, ::1 or localhost (default ${DEFAULTS.hostname})
+  --port PORT          listen on this port; 0 picks a free one (default ${DEFAULTS.port})
+  --message TEXT       serve this text (default "${DEFAULTS.message}"), not with --stdin
+  --stdin              serve the last line of standard input as a JSON string,
+                       and also /metrics for Prometheus, all sensors at
+                       /sensors, the last day at /history, and a page at /
+  --json               with --stdin: each line is JSON, and served unchanged
+  --key KEY[,KEY...]   with --json: serve an object with the last line of each
+                       sensor, named by the values of these keys, and each at
+                       /datasensor/NAME
+  --max-age SECONDS    with --stdin: answer 503 once the last reading is older
+                       than this; "none": no limit (default ${DEFAULTS.maxAgeSeconds})
+  --cors               allow web pages of any origin to read the responses
+  --journal            for systemd: log to standard error with priorities, and
+                       retry while another program uses the port
+  --debug, --no-debug  log errors with or without their stack (default --debug)
+  -h, --help           print this help
+  --version            print the version`;
 
-function formatFlag({ names, value, help }: Flag): string {
-  const flag = `  ${names.join(", ")}${value ? ` ${value.name}` : ""}`;
-  const indent = " ".repeat(HELP_COLUMN);
-  return flag.padEnd(HELP_COLUMN) + help.join(`\n${indent}`);
+/** The flags without a value, and what they set or print. */
+const SWITCHES = new Map<string, Settings | string>([
+  ["--stdin", { stdin: true }],
+  ["--json", { json: true }],
+  ["--cors", { cors: true }],
+  ["--journal", {}], // parseCommand() has seen it before it parses any flag
+  ["--debug", { debug: true }],
+  ["--no-debug", { debug: false }],
+  ["-h", HELP],
+  ["--help", HELP],
+  ["--version", VERSION],
+]);
+
+/** The flags with a value, and which values are valid, for an error message. */
+const VALID = new Map([
+  ["--host", `one of ${HOSTS.join(", ")}`],
+  ["--port", "a whole number from 0 to 65535"],
+  ["--message", "a non-empty text"],
+  ["--key", "different names with commas between them, such as model,id"],
+  ["--max-age", 'a number of seconds above 0, such as 15 or 0.5, or "none"'],
+]);
+
+/** Returns what a value of a flag sets, or undefined if it is invalid. */
+function parseValue(name: string, value: string): Settings | undefined {
+  const number = Number(value);
+  const keys = value.split(",");
+  switch (name) {
+    case "--host":
+      return HOSTS.includes(value) ? { hostname: value } : undefined;
+    case "--port":
+      return /^\d+$/.test(value) && number <= 65535
+        ? { port: number }
+        : undefined;
+    case "--message":
+      return { message: value };
+    case "--key":
+      return keys.includes("") || new Set(keys).size < keys.length
+        ? undefined
+        : { keys };
+    case "--max-age":
+      if (value === "none") return { maxAgeSeconds: Infinity };
+      return /^\d+(\.\d+)?$/.test(value) && number > 0
+        ? { maxAgeSeconds: number }
+        : undefined;
+  }
 }
 
 /** Tells flags and values apart: a value, after `=` or the flag, may look like a flag. */
@@ -180,10 +108,8 @@ function* readArguments(args: readonly string[]) {
     const equals = arg.indexOf("=", 1);
     const name = equals < 0 ? arg : arg.slice(0, equals);
     const inline = equals < 0 ? undefined : arg.slice(equals + 1);
-    const flag = FLAGS.find(({ names }) => names.includes(name));
-    const takesNext = flag?.value && inline === undefined;
-    const value = takesNext ? args[++index] : inline;
-    yield { arg, name, flag, value };
+    const value = equals < 0 && VALID.has(name) ? args[++index] : inline;
+    yield { arg, name, value };
   }
 }
 
@@ -201,29 +127,24 @@ export function parseCommand(args: readonly string[]): Command {
     journal,
   });
   let settings: Settings = {};
-  for (const { arg, name, flag, value } of given) {
+  for (const { arg, name, value } of given) {
     const quoted = JSON.stringify(arg);
     if (!arg.startsWith("-")) return invalid(`Unexpected argument ${quoted}`);
-    if (!flag) return invalid(`Unknown flag ${quoted}`);
-    if (!flag.value && value !== undefined) {
-      return invalid(`${name} takes no value, not ${JSON.stringify(value)}`);
-    }
-    if (flag.value && !value) {
-      return invalid(`${name} takes ${flag.value.valid}`);
-    }
-    const parsed = flag.parse(value ?? "", name);
-    if (parsed === undefined) {
-      const { valid } = flag.value!;
-      return invalid(`${name} takes ${valid}, not ${JSON.stringify(value)}`);
-    }
-    if (typeof parsed === "string") {
+    const valid = VALID.get(name);
+    const not = value === undefined ? "" : `, not ${JSON.stringify(value)}`;
+    if (!valid && !SWITCHES.has(name)) return invalid(`Unknown flag ${quoted}`);
+    if (!valid && not) return invalid(`${name} takes no value${not}`);
+    if (valid && !value) return invalid(`${name} takes ${valid}`);
+    const meaning = value ? parseValue(name, value) : SWITCHES.get(name);
+    if (meaning === undefined) return invalid(`${name} takes ${valid}${not}`);
+    if (typeof meaning === "string") {
       // systemd would restart the service forever after a clean exit
       const problem = "cannot be used with --journal: the service would end";
       return journal
         ? invalid(`${name} ${problem}`)
-        : { kind: "print", text: parsed };
+        : { kind: "print", text: meaning };
     }
-    settings = { ...settings, ...parsed };
+    settings = { ...settings, ...meaning };
   }
   const source = chooseSource(settings);
   if (typeof source === "string") return invalid(source);

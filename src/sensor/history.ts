@@ -44,17 +44,20 @@ class Day {
 
   /** Closes the open slot, and those after it in which there was no sample. */
   close(count: number): void {
-    for (let slot = 0; slot < Math.min(count, MAX_SLOTS + 1); slot++) {
-      const turnStart = this.#low < 0 ? -180 : 0; // some count from -180 to 180°
-      const mean = this.isDirection
-        ? Number(toTurn(this.#mean, turnStart).toFixed(6)) % 360
-        : roundMean(this.#mean);
-      const cells = [this.#low, mean, this.#high].join();
-      this.cells.push(this.#samples > 0 ? cells : NO_CELLS);
-      this.cells.shift();
-      this.#samples = this.#mean = 0;
-    }
+    const gap = Array(Math.min(count - 1, MAX_SLOTS)).fill(NO_CELLS);
+    this.cells.push(this.#samples > 0 ? this.#format() : NO_CELLS, ...gap);
+    this.cells.splice(0, 1 + gap.length);
     this.filled = this.cells.filter((it) => it !== NO_CELLS).length;
+    this.#samples = 0;
+    this.#mean = 0;
+  }
+
+  #format(): string {
+    const turnStart = this.#low < 0 ? -180 : 0; // some count from -180 to 180°
+    const mean = this.isDirection
+      ? Number(toTurn(this.#mean, turnStart).toFixed(6)) % 360
+      : roundMean(this.#mean);
+    return [this.#low, mean, this.#high].join();
   }
 }
 
@@ -91,7 +94,7 @@ export class History {
   sample({ current }: Snapshot): void {
     const count = Math.floor(this.clock.now() / SLOT_MS) - this.#slot;
     if (count > 0) this.#closeSlots(count);
-    if (count > 0 || current !== this.#sampled) this.#find(current);
+    if (count > 0 || current !== this.#sampled) this.#setCurrent(current);
     for (const day of this.#days.values()) day.sample();
   }
 
@@ -115,8 +118,8 @@ export class History {
     this.#csv = undefined;
   }
 
-  /** Finds the current numbers, and remembers new ones as far as there is room. */
-  #find(current: Snapshot["current"]): void {
+  /** Sets the current numbers, and adds new ones as far as there is room. */
+  #setCurrent(current: Snapshot["current"]): void {
     this.#sampled = current;
     for (const day of this.#days.values()) day.current = undefined;
     const added = new Map<string, number>();

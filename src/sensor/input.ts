@@ -41,13 +41,11 @@ export async function followInput({
       return `, such as ${excerpt(text)}. ${remedy}`;
     });
   };
-  let end: "ended" | "failed" = "ended";
-  let reason = "";
+  let failure = "";
   const read = (buffer: Uint8Array) =>
     input.read(buffer).catch((error) => {
-      end = "failed";
-      reason = ` (${error})`;
-      return null;
+      failure = ` (${error})`;
+      return null; // as at the end
     });
   for await (const { bytes, invalid } of readLines({ read }, clock)) {
     if (isBlank(bytes)) continue;
@@ -55,10 +53,11 @@ export async function followInput({
     if ("problem" in parsed) drop(bytes, parsed);
     else readings.set(parsed.json, parsed.name);
   }
+  const end = failure ? "failed" : "ended";
   readings.end(end);
   await clock.delay(STOP_DELAY_MS);
   if (stop.aborted) return;
-  logger.warn(`The input has ${end}${reason}: no new readings will arrive`);
+  logger.warn(`The input has ${end}${failure}: no new readings will arrive`);
 }
 
 /** Wraps a parser of any text: warns once that lines are JSON objects, without `--json`. */

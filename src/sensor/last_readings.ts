@@ -103,12 +103,17 @@ export class LastReadings {
       : `The sensor has sent no reading so far; ${this.hint}`;
   }
 
-  /** Makes sensors silent whose readings are too old, and forgets silent ones in time. */
   #expire(now: number): void {
     const maxAgeMs = this.maxAgeSeconds * 1000;
+    this.#silence(now, maxAgeMs);
+    if (now >= this.#forgetAt) this.#forget(now, maxAgeMs);
+  }
+
+  /** Makes sensors silent whose readings are too old. */
+  #silence(now: number, maxAgeMs: number): void {
     for (const [name, sensor] of this.#current) {
       const { arrival, runStart } = sensor;
-      if (now - arrival <= maxAgeMs) break;
+      if (now - arrival <= maxAgeMs) break; // those that follow came later
       this.#delete(name);
       const runMs = arrival - runStart;
       const leastMs = runMs < MIN_RUN_MS ? 0 : MIN_KNOWN_MS;
@@ -119,7 +124,10 @@ export class LastReadings {
       this.#add(this.#silent, name, { ...sensor, json: "", knownMs });
       this.#forgetAt = Math.min(this.#forgetAt, forgetAt);
     }
-    if (now < this.#forgetAt) return;
+  }
+
+  /** Forgets sensors that have been silent for too long. */
+  #forget(now: number, maxAgeMs: number): void {
     this.#forgetAt = Infinity;
     for (const [name, { arrival, knownMs }] of this.#silent) {
       const forgetAt = arrival + maxAgeMs + knownMs;

@@ -1,3 +1,4 @@
+import type { Config } from "../config.ts";
 import type { Application } from "../http/handler.ts";
 import { limitWarnings, type Logger, type Warn } from "../log/logger.ts";
 import {
@@ -15,18 +16,7 @@ import type { System } from "../system.ts";
 const SHUTDOWN_TIMEOUT_MS = 1800; // how long running requests may take to finish
 const CLOSE_MS = 1; // until the kernel has closed the connections and the port
 const LAST_RESPONSE_MS = 20; // to answer the client that took the last descriptor
-
-/** What the server needs of the settings. */
-export interface ServerSettings extends Address {
-  /** Whether the log has stack traces. */
-  readonly debug: boolean;
-  /** Whether there is a page to name in the start report. */
-  readonly hasPage: boolean;
-  /** Whether to say that Ctrl+C stops the service. */
-  readonly mentionsCtrlC: boolean;
-  /** Whether to retry at the start while another program uses the port. */
-  readonly retriesStart: boolean;
-}
+const TOO_LARGE = "Too much memory in use";
 
 /** Why a listener no longer serves. `accept`: accepting a connection failed, as with EMFILE. */
 type Ending =
@@ -39,7 +29,7 @@ export class Server {
   readonly #memory: MemoryLimit;
 
   constructor(
-    private readonly settings: ServerSettings,
+    private readonly config: Config,
     private readonly application: Application,
     private readonly logger: Logger,
     private readonly system: System,
@@ -78,17 +68,19 @@ export class Server {
 
   /** Listens for the first time. */
   #start(stop: AbortSignal): Promise<Listener | undefined> {
-    const { settings, logger, system } = this;
-    const open = () => this.#open(settings);
+    const { config, logger, system } = this;
+    const open = () => this.#open(config);
+    // systemd's restarts would log more than retries do
     const mayRetry = ({ kind }: ListenError) =>
-      settings.retriesStart && kind === "taken";
+      config.journal && kind === "taken";
     return retryListening(open, mayRetry, stop, logger, system);
   }
 
   #report(addr: Deno.NetAddr): void {
-    const { debug, hasPage, mentionsCtrlC } = this.settings;
+    const { debug, journal, source } = this.config;
+    const hasPage = source.kind === "input";
     const report = formatStartReport(addr, debug, hasPage, this.system);
-    if (mentionsCtrlC) report.push("Press CTRL+C to quit");
+    if (!journal) report.push("Press CTRL+C to quit");
     for (const line of report) this.logger.info(line);
     if (this.system.residentBytes() === 0) {
       this.logger.warn("Memory is not limited: /proc is missing");
@@ -139,20 +131,18 @@ function waitForEnding(
   stop: AbortSignal,
   exceeded: Promise<void>,
 ): Promise<Ending> {
-  return new Promise((resolve) => {
-    const fail = (reason: string) => resolve({ kind: "accept", reason });
-    if (stop.aborted) resolve({ kind: "stopped" });
-    const { signal } = closer; // whose end removes this from the signal to stop
-    stop.addEventListener("abort", () => resolve({ kind: "stopped" }), {
-      signal,
-    });
-    // Also ends when the connections close, but by then another ending has won
-    exceeded.then(() =>
-      resolve({ kind: "memory", reason: "Too much memory in use" })
-    );
+  const stopped = Promise.withResolvers<Ending>();
+  const end = () => stopped.resolve({ kind: "stopped" });
+  if (stop.aborted) end();
+  // The signal to stop outlives this listener, whose end removes what waits for it
+  stop.addEventListener("abort", end, { signal: closer.signal });
+  const accept = (reason: string): Ending => ({ kind: "accept", reason });
+  return Promise.race([
+    stopped.promise,
+    exceeded.then((): Ending => ({ kind: "memory", reason: TOO_LARGE })),
     server.finished.then(
-      () => fail("The server has ended"),
-      (error) => fail(`${error}`),
-    );
-  });
+      () => accept("The server has ended"),
+      (error) => accept(`${error}`),
+    ),
+  ]);
 }

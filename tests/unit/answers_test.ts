@@ -85,8 +85,10 @@ Deno.test("a sensor has a reading, metrics, a last day and a page, and no other 
   assertEquals(await service.ask("/sensors"), `200 [{${sensor}300}]`);
   const day = "time,min,mean,max\r\n2026-11-20T17:19:55Z,21.5,21.5,21.5";
   assertEquals(await service.ask("/history"), `200 ${day}`);
+  await service.pass(86_700_000);
+  assertEquals(await service.ask("/history"), old(87_000.1, 300));
   await service.send(null);
-  const ended = `${old(300.1, 300)}, and the input has ended`;
+  const ended = `${old(87_000.1, 300)}, and the input has ended`;
   assertEquals(await service.ask(), ended);
   await service.stop();
 });

@@ -49,6 +49,7 @@ const INPUTS: Row[] = [
   ["", ['{"t"\n{"t":2}\n', "{}\n"], '200 "{}"', JSON_HINT],
   ["", ["1\n", `${LONGEST}x\n`, 400], '200 "1"', TOO_LONG],
   ["", ["1\n2", 1000, "3\n"], '200 "1"', PAUSED],
+  ["", ["1\n2", 905, "3\n"], '200 "23"'], // after its rest of 5 ms, it has waited for 900
   ["", ["1\n2", "\x18\n"], '200 "1"', unfinished("2")],
   ["", ["1\n2", null], '200 "1"', unfinished("2"), ENDED],
   ["", ["21\n", EIO], '200 "21"', FAILED],
@@ -190,7 +191,7 @@ Deno.test("all names since the last minute are logged, and at once that no senso
 
 Deno.test("sensors that are forgotten for lack of room are logged, but not that they are silent", async () => {
   const text = "1".repeat(40_000);
-  const warnings = await watch(2, (second) => [`\x9b${second}`], { text });
+  const warnings = await watch(5, (second) => [`\x9b${second % 3}`], { text });
   const problem =
     "WARN Forgetting the sensors that have been silent longest, since all lines together exceed 64 KiB";
   assertEquals(warnings, [[1, String.raw`${problem}, such as "\u009b0"`]]);

@@ -55,6 +55,7 @@ class Simulation {
 }
 
 Deno.test("History has the lowest, mean and highest of each five minutes, after these", () => {
+  assertEquals(new Simulation().run(4 * MINUTE, "7").lines, ["time"]);
   const { lines } = new Simulation().run(4 * MINUTE, '{"t":20,"on":true}')
     .run(MINUTE, '{"t":25.5,"on":false}').run(5 * MINUTE, '{"t":-1e300}')
     .run(5 * MINUTE, '{"t":-1}');

@@ -1,7 +1,7 @@
 // The last readings: how long they are current, which sensors are silent, their time when the
 // clock is set, and what is forgotten.
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { LastReadings } from "../../../src/sensor/last_readings.ts";
 import { testProperty } from "../../helpers/random.ts";
 import { TestClock } from "../../helpers/test_clock.ts";
@@ -21,7 +21,9 @@ Deno.test("LastReadings joins all sensors in the order of their names, as a JSON
     clock.skip(1);
     readings.set(`{"name": ${JSON.stringify(name)}}`, name);
   }
-  const { all, current } = readings.snapshot();
+  const snapshot = readings.snapshot();
+  assert(readings.snapshot() === snapshot); // as nothing has changed
+  const { all, current } = snapshot;
   assertEquals([...current.keys()], names.toReversed());
   assertEquals(all!.time, START + names.length);
   const members = names.toSorted().map((name) => {
