@@ -1,3 +1,5 @@
+import { memoizeLast } from "./memoize_last.ts";
+
 /** A host and an optional port (RFC 3986, section 3.2). */
 const AUTHORITY =
   /^(\[[\w.~!$&'()*+,;=:%-]+\]|([\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(:\d*)?$/i;
@@ -12,6 +14,8 @@ const URL_PARTS = /^[^:]+:\/\/([^/?#]*)(.*)$/s;
  */
 const PLAIN_URL = /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/;
 
+const plainTarget = memoizeLast((url: string) => PLAIN_URL.exec(url)?.[1]);
+
 /**
  * Returns the path and query of a request's target (RFC 9112, section 3.2), or undefined if
  * the host is invalid. Deno.serve concatenates the Host field and the target without
@@ -21,8 +25,8 @@ const PLAIN_URL = /^http:\/\/(?!localhost)[\w.-]+(?::\d*)?(\/[^/]*)$/;
  */
 export function requestTarget(request: Request): string | undefined {
   // Most requests end here: Deno creates the headers only when they are read
-  const plain = PLAIN_URL.exec(request.url);
-  if (plain) return plain[1];
+  const plain = plainTarget(request.url);
+  if (plain !== undefined) return plain;
   const [, urlHost = "", rest = ""] = URL_PARTS.exec(request.url) ?? [];
   const host = request.headers.get("host") ?? "";
   if (!AUTHORITY.test(urlHost) || !AUTHORITY.test(host)) return undefined;
