@@ -6,11 +6,10 @@
 const oldest = Deno.readTextFileSync(".dvmrc").trim();
 const { deno } = Deno.version;
 const compare = new Intl.Collator("en", { numeric: true }).compare;
-const [release = ""] = oldest.match(/^\d+\.\d+/) ?? [];
 
-if (compare(deno, release) < 0) {
+if (compare(deno, oldest) < 0) {
   console.error(
-    `Deno ${deno} is too old: this repository needs ${release} or newer, and is tested with ${oldest}
+    `Deno ${deno} is too old: this repository needs ${oldest} or newer
 Run "deno upgrade ${oldest}", or "npx --yes deno@${oldest}" in place of "deno"`,
   );
   Deno.exit(1);

@@ -1,11 +1,3 @@
-import project from "../deno.json" with { type: "json" };
-
-/** The version of the program. */
-export const PROGRAM_VERSION = project.version;
-
-/** The limit of a response: while a client does not read it, the kernel keeps all of it. */
-export const MAX_RESPONSE_CHARACTERS = 512 * 1024;
-
 /** The settings of the service. */
 export interface Config {
   /** The address to listen on. */

@@ -11,7 +11,7 @@ import {
 } from "./http/resources.ts";
 import { Responses } from "./http/responses.ts";
 import { createLogger, type Logger, withPriority } from "./log/logger.ts";
-import { parseCommand, VERSION } from "./process/command_line.ts";
+import { parseCommand } from "./process/command_line.ts";
 import { History } from "./sensor/history.ts";
 import {
   followInput,
@@ -25,6 +25,7 @@ import { ListenError } from "./server/listener.ts";
 import { MemoryError } from "./server/memory.ts";
 import { Server } from "./server/server.ts";
 import { SYSTEM, type System } from "./system.ts";
+import { VERSION } from "./version.ts";
 
 const OUTPUT_TIMEOUT_MS = 900; // for the log, and again for an error message
 

@@ -21,13 +21,7 @@ export const SYSTEM = {
   acceptTrims: () => Deno.addSignalListener(TRIM_SIGNAL, () => {}),
 
   /** Makes Deno return free memory on its next turn, if DENO_USR2_MEMORY_TRIM is set. */
-  trimMemory(): void {
-    try {
-      Deno.kill(Deno.pid, TRIM_SIGNAL);
-    } catch {
-      // Executables of Deno before 2.9 may not signal themselves
-    }
-  },
+  trimMemory: () => Deno.kill(Deno.pid, TRIM_SIGNAL),
 };
 
 /** The system, or what replaces it. */

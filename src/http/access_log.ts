@@ -17,35 +17,30 @@ export function withAccessLog(
   const timestamp = createTimestamp(clock);
   const escapeMethod = memoizeLast(escapeText);
   const escapeTarget = memoizeLast(escapeText);
-  let last = {
-    client: "",
-    method: "",
-    target: "",
-    time: "",
-    status: 0,
-    line: "",
-  };
+  const formatLine = memoizeLast((
+    client: string,
+    time: string,
+    method: string,
+    target: string,
+    status: number,
+  ) => {
+    // On a dual-stack socket, IPv4 addresses are mapped (RFC 4291, section 2.5.5.2)
+    const isMapped = client.startsWith("::ffff:");
+    const address = isMapped ? client.slice(7) : client;
+    // Deno does not reveal the version to a handler
+    const requestLine = `${escapeMethod(method)} ${
+      escapeTarget(target)
+    } HTTP/1.1`;
+    return `${address} - - [${time}] "${requestLine}" ${status} -`;
+  });
   return (request, context) => {
     const response = handler(request, context);
-    // On a dual-stack socket, IPv4 addresses are mapped (RFC 4291, section 2.5.5.2)
-    const isMapped = context.client.startsWith("::ffff:");
-    const client = isMapped ? context.client.slice(7) : context.client;
+    const { client, target = "-" } = context; // unknown if Host is invalid
     const { method } = request;
-    const target = context.target ?? "-"; // unknown if Host is invalid
-    const { status } = response;
-    const time = timestamp();
-    const isSame = status === last.status && time === last.time &&
-      target === last.target && method === last.method &&
-      client === last.client;
-    if (!isSame) {
-      // Deno does not reveal the version to a handler
-      const requestLine = `"${escapeMethod(method)} ${
-        escapeTarget(target)
-      } HTTP/1.1"`;
-      const line = `${client} - - [${time}] ${requestLine} ${status} -`;
-      last = { client, method, target, time, status, line };
-    }
-    writer.write(last.line);
+    // A record of @std/log for each request would take 0.6 µs
+    writer.write(
+      formatLine(client, timestamp(), method, target, response.status),
+    );
     return response;
   };
 }

@@ -1,8 +1,13 @@
 /** Caches the last result of a function: most requests repeat the previous one. */
-export function memoizeLast<T, R>(compute: (input: T) => R): (input: T) => R {
-  let last: { input: T; result: R } | undefined;
-  return (input) => {
-    if (!last || input !== last.input) last = { input, result: compute(input) };
+export function memoizeLast<T extends unknown[], R>(
+  compute: (...inputs: T) => R,
+): (...inputs: T) => R {
+  let last: { inputs: T; result: R } | undefined;
+  return (...inputs) => {
+    const isSame = last?.inputs.every((input, index) =>
+      input === inputs[index]
+    );
+    if (!last || !isSame) last = { inputs, result: compute(...inputs) };
     return last.result;
   };
 }

@@ -1,6 +1,10 @@
-import { MAX_RESPONSE_CHARACTERS, PROGRAM_VERSION } from "../config.ts";
 import { listNumbers } from "../sensor/numbers.ts";
-import { listSensors, type Snapshot } from "../sensor/reading.ts";
+import {
+  listSensors,
+  MAX_RESPONSE_CHARACTERS,
+  type Snapshot,
+} from "../sensor/reading.ts";
+import { PROGRAM_VERSION } from "../version.ts";
 
 /** The media type of Prometheus's text format. */
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";

@@ -3,7 +3,7 @@ import type { Clock } from "../clock.ts";
 import type { Reading, Snapshot } from "../sensor/reading.ts";
 import { PAGE } from "../page/page.ts";
 import { formatMetrics, METRICS_TYPE } from "./prometheus.ts";
-import { formatSensors } from "./sensors.ts";
+import { formatSensorList } from "./sensor_list.ts";
 
 const METHODS = "GET, HEAD, OPTIONS";
 
@@ -56,7 +56,7 @@ export class Responses {
 
   /** Returns the response with what is known of each sensor, as a JSON array. */
   readonly sensors = this.#memoize((snapshot: Snapshot) => {
-    const json = formatSensors(snapshot, this.clock.wallTime());
+    const json = formatSensorList(snapshot, this.clock.wallTime());
     return this.#create(json, 200, { "content-type": "application/json" });
   }, 100); // ages have tenths of a second
 

@@ -2,19 +2,15 @@ import {
   type Config,
   DEFAULTS,
   type InputSource,
-  PROGRAM_VERSION,
   type TextSource,
 } from "../config.ts";
+import { VERSION } from "../version.ts";
 
 /** What the command line asks for. The text of invalid usage says what is wrong. */
 export type Command =
   | { kind: "serve"; config: Config }
   | { kind: "print"; text: string }
   | { kind: "invalid"; text: string; journal: boolean };
-
-/** The text of `--version`. It names Deno, too, since an executable contains it. */
-export const VERSION =
-  `datasensor ${PROGRAM_VERSION} (Deno ${Deno.version.deno}, ${Deno.build.arch})`;
 
 /** The settings as flags set them. */
 interface Settings extends Partial<Omit<Config, "source" | "journal">> {

@@ -1,7 +1,6 @@
 import type { Clock } from "../clock.ts";
-import { MAX_RESPONSE_CHARACTERS } from "../config.ts";
 import { listNumbers } from "./numbers.ts";
-import type { Snapshot } from "./reading.ts";
+import { MAX_RESPONSE_CHARACTERS, type Snapshot } from "./reading.ts";
 import { formatLabel } from "./walk.js";
 
 const SLOT_MS = 5 * 60_000;
@@ -47,7 +46,7 @@ class Day {
     const gap = Array(Math.min(count - 1, MAX_SLOTS)).fill(NO_CELLS);
     this.cells.push(this.#samples > 0 ? this.#format() : NO_CELLS, ...gap);
     this.cells.splice(0, 1 + gap.length);
-    this.filled = this.cells.filter((it) => it !== NO_CELLS).length;
+    this.filled = this.cells.filter((slot) => slot !== NO_CELLS).length;
     this.#samples = 0;
     this.#mean = 0;
   }
@@ -164,7 +163,9 @@ export class History {
     for (let row = 0; row < MAX_SLOTS; row++) {
       const cells = columns.map(([, { cells }]) => cells[row]!);
       // The first row is that in which the first column begins
-      if (lines.length === 1 && cells.every((it) => it === NO_CELLS)) continue;
+      if (lines.length === 1 && cells.every((slot) => slot === NO_CELLS)) {
+        continue;
+      }
       const end = (this.#slot - MAX_SLOTS + row + 1) * SLOT_MS;
       const time = new Date(end + this.#clockOffset).toISOString();
       lines.push([`${time.slice(0, 19)}Z`, ...cells].join(","));

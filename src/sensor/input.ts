@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import { excerpt } from "../log/excerpt.ts";
+import { excerpt } from "./excerpt.ts";
 import { limitWarnings, type Logger } from "../log/logger.ts";
 import type { InvalidLine } from "./invalid_line.ts";
 import type { LastReadings } from "./last_readings.ts";

@@ -89,6 +89,8 @@ function formatName(values: readonly unknown[]): string {
     return isName ? `${value}`.toWellFormed() : "";
   });
   if (texts.length === 1) return texts[0]!;
-  const escaped = texts.map((it) => it.replace(/[%/]/g, encodeURIComponent));
+  const escaped = texts.map((text) =>
+    text.replace(/[%/]/g, encodeURIComponent)
+  );
   return escaped.join("/").replace(/\/+$/, "");
 }

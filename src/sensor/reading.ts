@@ -1,3 +1,9 @@
+/**
+ * The limit of a response that lists what is known: while a client does not read it, the kernel
+ * keeps all of it.
+ */
+export const MAX_RESPONSE_CHARACTERS = 512 * 1024;
+
 /** What a sensor has measured, or all of them. */
 export interface Measurement {
   /** The JSON text to serve. */
@@ -32,6 +38,8 @@ export function* listSensors(
   { current, silent }: Snapshot,
 ): Generator<{ name?: string; time: number; json?: string }> {
   const nameOf = (name: string) => name === ONLY_SENSOR ? undefined : name;
-  for (const [name, it] of current) yield { name: nameOf(name), ...it };
+  for (const [name, { json, time }] of current) {
+    yield { name: nameOf(name), time, json };
+  }
   for (const [name, time] of silent) yield { name: nameOf(name), time };
 }

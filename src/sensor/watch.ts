@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import { excerpt } from "../log/excerpt.ts";
+import { excerpt } from "./excerpt.ts";
 import { limitWarnings, type Logger, type Warn } from "../log/logger.ts";
 import type { LastReadings } from "./last_readings.ts";
 import { ONLY_SENSOR, type Snapshot } from "./reading.ts";

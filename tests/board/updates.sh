@@ -27,7 +27,7 @@ shows 99.0.0 dpkg-query -f '${Version}' -W datasensor
 serves 21.5
 [ "/proc/$(systemctl show -P MainPID datasensor)/exe" -ef /usr/bin/datasensor ]
 install_package
-shows '1.0.0*' dpkg-query -f '${Version}' -W datasensor
+shows "$(dpkg-deb -f /packages/datasensor_arm64.deb Version)" dpkg-query -f '${Version}' -W datasensor
 serves 21.5
 
 ## After a boot without a network, both run

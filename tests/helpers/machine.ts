@@ -1,4 +1,4 @@
-// A machine of its own, on which the commands of the pages and the sensor's unit run as
+// A machine of its own, on which the commands of the documents and the sensor's unit run as
 // they stand.
 
 import { Folder } from "./files.ts";

@@ -83,7 +83,7 @@ export class Process implements AsyncDisposable {
       args,
       cwd,
       clearEnv: true,
-      // Tests read what it prints: in English, without colors, and by curl as pages show it
+      // Tests read what it prints: in English, without colors, and by curl as documents show it
       env: {
         ...ENVIRONMENT,
         CURL_HOME: import.meta.dirname!, // whose .curlrc replaces the user's

@@ -2,7 +2,7 @@
 // unit tests have all answers.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { cancel, type Fields, openHttp2, requests } from "./http2.ts";
+import { cancel, type Fields, openHttp2, requests } from "../helpers/http2.ts";
 import { exchange, receive } from "../helpers/network.ts";
 import { output } from "../helpers/process.ts";
 import { Program } from "../helpers/program.ts";
@@ -58,8 +58,11 @@ Deno.test("the program answers and logs unusual requests over HTTP/1 and HTTP/2"
   }
   await program.stop();
   assertEquals(program.messages, []);
-  const all = [...HTTP1.map(([, , it]) => it), ...HTTP2.map(([, it]) => it)];
-  assertEquals(program.requests, all.map((it) => `127.0.0.1 ${it}`));
+  const all = [
+    ...HTTP1.map(([, , line]) => line),
+    ...HTTP2.map(([, line]) => line),
+  ];
+  assertEquals(program.requests, all.map((line) => `127.0.0.1 ${line}`));
 });
 
 const test = testWith("curl");

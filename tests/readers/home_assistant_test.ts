@@ -2,7 +2,7 @@
 // that CI can install.
 
 import { assertEquals } from "@std/assert";
-import { block } from "../helpers/guide.ts";
+import { block } from "../helpers/documents.ts";
 import { output } from "../helpers/process.ts";
 import { testWith } from "../helpers/skip.ts";
 

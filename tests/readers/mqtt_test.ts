@@ -2,7 +2,7 @@
 // page's command for curl.
 
 import { assert, assertEquals } from "@std/assert";
-import { block } from "../helpers/guide.ts";
+import { block } from "../helpers/documents.ts";
 import { Machine, testOnMachine } from "../helpers/machine.ts";
 
 const PAGE = "src/readers/README.md";

@@ -1,7 +1,7 @@
 // nginx serves the board over HTTPS to clients that have a password.
 
 import { assertEquals } from "@std/assert";
-import { block } from "../helpers/guide.ts";
+import { block } from "../helpers/documents.ts";
 import { Machine, testOnMachine } from "../helpers/machine.ts";
 import { waitFor } from "../helpers/wait.ts";
 import { chromium, readPage, type Shown } from "./browser.ts";

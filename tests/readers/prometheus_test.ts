@@ -1,7 +1,7 @@
 // Prometheus reads boards, and its rules find those without a reading.
 
 import { assertEquals } from "@std/assert";
-import { block } from "../helpers/guide.ts";
+import { block } from "../helpers/documents.ts";
 import { Machine, testOnMachine } from "../helpers/machine.ts";
 import { output } from "../helpers/process.ts";
 import { testWith } from "../helpers/skip.ts";

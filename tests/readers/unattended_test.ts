@@ -1,7 +1,7 @@
 // What runs by itself: the page's messages and its line of cron, and a board that reads another.
 
 import { assertEquals } from "@std/assert";
-import { block } from "../helpers/guide.ts";
+import { block } from "../helpers/documents.ts";
 import { Machine, testOnMachine } from "../helpers/machine.ts";
 import { programCommand, urlOf } from "../helpers/program.ts";
 

@@ -107,7 +107,7 @@ test("a build has the permissions of the service, and says if it has the stand-i
   assert(stdout.includes(`${STAND_INS}\n`), stdout);
   // An executable may do what the service may, and no more
   const flags = (await Deno.readTextFile(".tools/service_flags")).trim();
-  const args = `compile --unstable-raw-imports --no-code-cache --no-check
+  const args = `compile --no-code-cache --no-check
     ${flags} --no-lock --import-map=stand-ins --target=`.split(/\s+/);
   const given = await Deno.readTextFile(`${clone.path}/${EXECUTABLE}`);
   assert(given.includes(`\n${args.join("\n")}`), given);

@@ -92,7 +92,7 @@ Deno.test("each task that needs a newer Deno says which one, before anything els
       code: 1,
       stdout: "",
       stderr:
-        `Deno ${Deno.version.deno} is too old: this repository needs 99.1 or newer, and is tested with 99.1.2
+        `Deno ${Deno.version.deno} is too old: this repository needs 99.1.2 or newer
 Run "deno upgrade 99.1.2", or "npx --yes deno@99.1.2" in place of "deno"
 `,
     });

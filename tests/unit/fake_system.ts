@@ -2,8 +2,8 @@
 // Deno and the kernel would do, and records what happens.
 
 import type { System } from "../../src/system.ts";
-import { TestClock } from "../helpers/test_clock.ts";
-import { TestInput } from "../helpers/test_input.ts";
+import { TestClock } from "./test_clock.ts";
+import { TestInput } from "./test_input.ts";
 
 /** Why accept fails when file descriptors have run out. */
 export const EMFILE = new Error("Too many open files (os error 24)");

@@ -51,7 +51,7 @@ const RECEIVERS: [
 
 for (const [what, receive, start, tokens, ends] of RECEIVERS) {
   Deno.test(`${what} takes no longer than its length`, async () => {
-    const words = tokens.split(" ").map((it) => it.replace("\xa0", " "));
+    const words = tokens.split(" ").map((token) => token.replace("\xa0", " "));
     for (const first of words) {
       for (const second of words) {
         for (const end of ends) {

@@ -1,7 +1,8 @@
 // The program as a process: its exit codes, what it prints, and its log.
 
 import { assert, assertEquals } from "@std/assert";
-import { HELP, VERSION } from "../../src/process/command_line.ts";
+import { HELP } from "../../src/process/command_line.ts";
+import { VERSION } from "../../src/version.ts";
 import { output } from "../helpers/process.ts";
 import { RawRequest, Service } from "./service.ts";
 

@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { Service } from "./service.ts";
-import type { Chunk } from "../helpers/test_input.ts";
+import type { Chunk } from "./test_input.ts";
 
 const LONGEST = "x".repeat(64 * 1024);
 const EIO = new Error("EIO");

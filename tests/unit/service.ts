@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { runProgram } from "../../src/program.ts";
 import { parseAccessLine } from "../helpers/program.ts";
-import type { Chunk } from "../helpers/test_input.ts";
+import type { Chunk } from "./test_input.ts";
 import { FakeSystem } from "./fake_system.ts";
 
 const METHODS = "GET, HEAD, OPTIONS";

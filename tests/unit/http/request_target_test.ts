@@ -46,7 +46,9 @@ const INVALID = [
 const TARGETS = ["", "datasensor", "/", "?", "/../", "%64", "%", "#", " ", '"'];
 
 Deno.test("requestTarget() returns the target behind a valid Host field only", () => {
-  for (const target of TARGETS.flatMap((it) => [`/${it}`, `/${it}/${it}`])) {
+  for (
+    const target of TARGETS.flatMap((part) => [`/${part}`, `/${part}/${part}`])
+  ) {
     for (const name of VALID) {
       for (const host of [name, `${name}:`, `${name}:80`]) {
         assertEquals(targetOf(`http://${host}${target}`, host), target, host);

@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { CAPACITY_BYTES, LineWriter } from "../../../src/log/line_writer.ts";
 import { testProperty } from "../../helpers/random.ts";
-import { TestClock } from "../../helpers/test_clock.ts";
+import { TestClock } from "../test_clock.ts";
 
 const LF = 0x0a;
 
@@ -54,7 +54,9 @@ testProperty(
         { length: 10 },
         () => random.pick([0, 1, 99, 3000, 9999]),
       );
-      const texts = lengths.map((it) => random.pick(["x", "°"]).repeat(it));
+      const texts = lengths.map((length) =>
+        random.pick(["x", "°"]).repeat(length)
+      );
       write(...texts);
       await flush();
       lines += texts.map((text) => `${text}\n`).join("");

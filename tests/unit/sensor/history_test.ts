@@ -127,7 +127,9 @@ const DIRECTIONS: [degrees: number[], cells: string, key?: string][] = [
 Deno.test("History has means that turn the shorter way of numbers named *_deg", () => {
   for (const [degrees, cells, key = "wind_deg"] of DIRECTIONS) {
     const simulation = new Simulation();
-    for (const it of degrees) simulation.run(SAMPLE_MS, `{"${key}":${it}}`);
+    for (const degree of degrees) {
+      simulation.run(SAMPLE_MS, `{"${key}":${degree}}`);
+    }
     simulation.pass(5 * MINUTE);
     assertEquals(simulation.cells, [cells]);
   }

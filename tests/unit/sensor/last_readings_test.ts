@@ -4,7 +4,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { LastReadings } from "../../../src/sensor/last_readings.ts";
 import { testProperty } from "../../helpers/random.ts";
-import { TestClock } from "../../helpers/test_clock.ts";
+import { TestClock } from "../test_clock.ts";
 
 const START = new TestClock().wallMs;
 

@@ -4,8 +4,8 @@ import { assertEquals } from "@std/assert";
 import { MAX_LINE_BYTES } from "../../../src/sensor/invalid_line.ts";
 import { isBlank, readLines } from "../../../src/sensor/line_reader.ts";
 import { testProperty } from "../../helpers/random.ts";
-import { TestClock } from "../../helpers/test_clock.ts";
-import { type Chunk, TestInput } from "../../helpers/test_input.ts";
+import { TestClock } from "../test_clock.ts";
+import { type Chunk, TestInput } from "../test_input.ts";
 
 const CAN = "\x18";
 

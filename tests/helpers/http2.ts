@@ -1,7 +1,7 @@
 // Encodes HTTP/2 frames (RFC 9113), to send what no client library would.
 
-import { receive, send } from "../helpers/network.ts";
-import { DEADLINE_MS, delay } from "../helpers/wait.ts";
+import { receive, send } from "./network.ts";
+import { DEADLINE_MS, delay } from "./wait.ts";
 
 // Frame types and flags (RFC 9113, section 6)
 const TYPE = { DATA: 0, HEADERS: 1, RST_STREAM: 3, SETTINGS: 4 };

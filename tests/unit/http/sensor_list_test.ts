@@ -1,9 +1,9 @@
 // What is known of each sensor, as JSON.
 
 import { assert, assertEquals } from "@std/assert";
-import { formatSensors } from "../../../src/http/sensors.ts";
+import { formatSensorList } from "../../../src/http/sensor_list.ts";
 
-Deno.test("formatSensors() has each sensor by name, without those that have been silent longest", () => {
+Deno.test("formatSensorList() has each sensor by name, without those that have been silent longest", () => {
   const current = new Map([
     ["b", { json: '{"t": 1}', time: 8900 }],
     ["a\ud800", { json: "{}", time: 9001 }],
@@ -12,7 +12,7 @@ Deno.test("formatSensors() has each sensor by name, without those that have been
   const silent = new Map(names.map((name, i) => [name, 9000 - i]));
   const evicted = { count: 0, name: "" };
   const snapshot = { all: undefined, current, silent, evicted };
-  const text = formatSensors(snapshot, 9000);
+  const text = formatSensorList(snapshot, 9000);
   assert(text.length < 512 * 1024 && text.length > 511 * 1024);
   const time = (second: string) => `"time":"1970-01-01T00:00:${second}Z"`;
   const end = String.raw`,{"name":"a\ud800",${time("09.001")},"age":0,` +

@@ -2,7 +2,7 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { HELP } from "../../src/process/command_line.ts";
-import { block } from "../helpers/guide.ts";
+import { block } from "../helpers/documents.ts";
 import { Machine, testOnMachine } from "../helpers/machine.ts";
 
 const README = "README.md";

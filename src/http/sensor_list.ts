@@ -1,5 +1,8 @@
-import { MAX_RESPONSE_CHARACTERS } from "../config.ts";
-import { listSensors, type Snapshot } from "../sensor/reading.ts";
+import {
+  listSensors,
+  MAX_RESPONSE_CHARACTERS,
+  type Snapshot,
+} from "../sensor/reading.ts";
 
 /**
  * Formats what is known of each sensor as a JSON array, sorted by name: its name, when its last
@@ -9,7 +12,7 @@ import { listSensors, type Snapshot } from "../sensor/reading.ts";
  *
  * @param now The time of the system clock for which the snapshot was taken.
  */
-export function formatSensors(snapshot: Snapshot, now: number): string {
+export function formatSensorList(snapshot: Snapshot, now: number): string {
   const sensors: { name: string; text: string }[] = [];
   let room = MAX_RESPONSE_CHARACTERS;
   for (const { name, time, json } of listSensors(snapshot)) {

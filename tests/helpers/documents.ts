@@ -1,11 +1,15 @@
-// The pages, for tests that follow or check them.
+// The documents, for tests that follow or check them.
 
-/** Returns the first code block of a page that contains a text. */
-export function block(page: string, text: string): string {
-  const blocks = Deno.readTextFileSync(page).matchAll(/^```\w+\n(.*?)^```$/gms);
-  const found = blocks.map(([, it]) => it!).find((it) => it.includes(text));
+/** Returns the first code block of a document that contains a text. */
+export function block(document: string, text: string): string {
+  const blocks = Deno.readTextFileSync(document).matchAll(
+    /^```\w+\n(.*?)^```$/gms,
+  );
+  const found = blocks.map(([, code]) => code!).find((code) =>
+    code.includes(text)
+  );
   if (found !== undefined) return found;
-  throw new Error(`${page} has no "${text}"`);
+  throw new Error(`${document} has no "${text}"`);
 }
 
 /** Returns the links of a Markdown file that lead to no file, or to no section of one. */
