@@ -2,7 +2,7 @@ import type { Clock } from "../clock.ts";
 import { MAX_RESPONSE_CHARACTERS } from "../config.ts";
 import { listNumbers } from "./numbers.ts";
 import type { Snapshot } from "./reading.ts";
-import { formatLabel } from "./walk.js";
+import { DIRECTION, formatLabel } from "./walk.js";
 
 const SLOT_MS = 5 * 60_000;
 const MAX_SLOTS = 288; // a day
@@ -127,7 +127,7 @@ export class History {
     }
     for (const [label, number] of added) {
       if (!this.#makeRoom()) return;
-      const day = new Day(label.endsWith("_deg"));
+      const day = new Day(DIRECTION.test(label));
       day.current = number;
       this.#days.set(label, day);
     }

@@ -1,6 +1,6 @@
 // What is in a reading, for the service and for the page, which is served as plain JavaScript.
 
-const MAX_DEPTH = 10; // of objects and arrays in each other
+export const MAX_DEPTH = 10; // of objects and arrays in each other
 const MAX_KEY_CHARACTERS = 400; // of an object or an array whose members are listed
 
 /**
@@ -55,6 +55,9 @@ export function formatLabel(sensor, key) {
   const end = ` ${escape(key, SPLITS_KEY)}`;
   return sensor ? ` ${escape(sensor, SPLITS_NAME)}:${end}` : end;
 }
+
+/** What the label of a direction in degrees ends with: `wind_dir_deg`, or stations' `winddir`. */
+export const DIRECTION = /_deg$|wind_?(gust_?)?dir(ection)?(_\w+)?$/i;
 
 const escape = (text, characters) =>
   toWellFormed(text).replace(characters, encodeURIComponent);

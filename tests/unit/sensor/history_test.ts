@@ -113,6 +113,15 @@ Deno.test("History has numbers as they are, and means with nine digits or an int
 const DIRECTIONS: [degrees: number[], cells: string, key?: string][] = [
   [[350, 10], "10,0,350"],
   [[350, 10], "10,180,350", "t_degC"],
+  [[350, 10], "10,180,350", "winddirty"],
+  [[350, 10, 355, 5], "5,0,355", "winddir"],
+  ...[
+    "winddir_avg2m",
+    "windgustdir_10m",
+    "windgustdir_avg10m",
+    "wind_direction",
+  ]
+    .map((key): [number[], string, string] => [[350, 10], "10,0,350", key]),
   [[359.9999999], "359.9999999,0,359.9999999"],
   [[10, 350, 20], "10,6.666667,350"],
   [[359, 359, 1, 1], "1,0,359"],
@@ -123,7 +132,7 @@ const DIRECTIONS: [degrees: number[], cells: string, key?: string][] = [
   [[1e308, 1e308], "1e+308,296,1e+308"],
 ];
 
-Deno.test("History has means that turn the shorter way of numbers named *_deg", () => {
+Deno.test("History has means that turn the shorter way of directions", () => {
   for (const [degrees, cells, key = "wind_deg"] of DIRECTIONS) {
     const simulation = new Simulation();
     for (const it of degrees) simulation.run(SAMPLE_MS, `{"${key}":${it}}`);

@@ -20,7 +20,7 @@ function parse(parser: LineParser, line: string | Uint8Array): string {
 }
 
 const NOT_JSON = "lines that are not JSON";
-const NULL = "lines that are null";
+const NULL = "lines that have no value but null";
 const LONG_NAME = "lines with a name of over 200 characters";
 const NO_NAME = "lines without a key that --key names";
 const DOT_NAME = 'lines whose name is "." or ".."';
@@ -48,6 +48,19 @@ Deno.test("createJsonParser() accepts JSON texts unchanged, and rejects others a
   }
   for (const line of ["null", " null\t"]) {
     assertEquals(parse(parser, line), NULL);
+  }
+});
+
+const nest = (depth: number) => "[".repeat(depth) + "null" + "]".repeat(depth);
+
+Deno.test("createJsonParser() rejects what has no value but null, to a depth of ten", () => {
+  const parser = createJsonParser();
+  for (const line of ['{"t":null}', '{"a":{"t":null},"b":[null]}', nest(10)]) {
+    assertEquals(parse(parser, line), NULL);
+  }
+  const readings = ["{}", "[]", '{"t":null,"u":{}}', '{"t":null,"n":""}'];
+  for (const line of [...readings, "[null,false]", "[[null],0]", nest(11)]) {
+    assertEquals(parse(parser, line), line);
   }
 });
 
@@ -123,6 +136,10 @@ const NAMES: Record<string, Record<string, string>> = {
     "21.5,": NOT_JSON,
     ' {"id":2}': "2",
     "null": NULL,
+    '{"id":1,"t":null}': NULL,
+    '{"id":1,"t":{"id":2,"u":null}}': "1", // only the names of the sensor itself are left out
+    '{"id":1}': "1",
+    '{"id":1,"t":null,"n":0}': "1",
   },
 };
 
