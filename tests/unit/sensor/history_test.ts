@@ -114,14 +114,11 @@ const DIRECTIONS: [degrees: number[], cells: string, key?: string][] = [
   [[350, 10], "10,0,350"],
   [[350, 10], "10,180,350", "t_degC"],
   [[350, 10], "10,180,350", "winddirty"],
-  [[350, 10, 355, 5], "5,0,355", "winddir"],
-  ...[
-    "winddir_avg2m",
-    "windgustdir_10m",
-    "windgustdir_avg10m",
-    "wind_direction",
-  ]
-    .map((key): [number[], string, string] => [[350, 10], "10,0,350", key]),
+  [[350, 10], "10,0,350", "winddir"],
+  [[350, 10], "10,0,350", "winddir_avg2m"],
+  [[350, 10], "10,0,350", "windgustdir_10m"],
+  [[350, 10], "10,0,350", "windgustdir_avg10m"],
+  [[350, 10], "10,0,350", "wind_direction"],
   [[359.9999999], "359.9999999,0,359.9999999"],
   [[10, 350, 20], "10,6.666667,350"],
   [[359, 359, 1, 1], "1,0,359"],
@@ -137,7 +134,7 @@ Deno.test("History has means that turn the shorter way of directions", () => {
     const simulation = new Simulation();
     for (const it of degrees) simulation.run(SAMPLE_MS, `{"${key}":${it}}`);
     simulation.pass(5 * MINUTE);
-    assertEquals(simulation.cells, [cells]);
+    assertEquals(simulation.cells, [cells], key);
   }
 });
 

@@ -51,15 +51,14 @@ Deno.test("createJsonParser() accepts JSON texts unchanged, and rejects others a
   }
 });
 
-const nest = (depth: number) => "[".repeat(depth) + "null" + "]".repeat(depth);
-
 Deno.test("createJsonParser() rejects what has no value but null, to a depth of ten", () => {
   const parser = createJsonParser();
-  for (const line of ['{"t":null}', '{"a":{"t":null},"b":[null]}', nest(10)]) {
+  const nest = (depth: number) =>
+    `${"[".repeat(depth)}null${"]".repeat(depth)}`;
+  for (const line of ['{"a":{"t":null},"b":[null]}', nest(10)]) {
     assertEquals(parse(parser, line), NULL);
   }
-  const readings = ["{}", "[]", '{"t":null,"u":{}}', '{"t":null,"n":""}'];
-  for (const line of [...readings, "[null,false]", "[[null],0]", nest(11)]) {
+  for (const line of ["{}", '{"t":null,"u":[]}', "[null,false]", nest(11)]) {
     assertEquals(parse(parser, line), line);
   }
 });
@@ -138,8 +137,6 @@ const NAMES: Record<string, Record<string, string>> = {
     "null": NULL,
     '{"id":1,"t":null}': NULL,
     '{"id":1,"t":{"id":2,"u":null}}': "1", // only the names of the sensor itself are left out
-    '{"id":1}': "1",
-    '{"id":1,"t":null,"n":0}': "1",
   },
 };
 
