@@ -75,7 +75,7 @@ fails grep -f <(sed -n 's/^-P //p' ~/.config/mosquitto_pub) <(ps axww)
 shows '{"air":[1-9][2-9],"name":"attic/air"}' curl -fsS -m 5 http://board:5000/datasensor/attic/air
 kill $attic $plug
 forged=$'1}\n{"name":"forged","value":99'
-publish attic/sensor/air/state "$forged" '' ON nan null '[1]' '{"t": nan}' "{\"t\": \"$(printf '%04060d' 1)\"}" & attic=$!
+publish attic/sensor/air/state "$forged" '' ON nan null '[1]' '{"t": nan}' "{\"t\": \"$(printf '%04076d' 1)\"}" & attic=$!
 publish tele/plug/SENSOR '{"Time":"2026-11-28T04:00:00","DHT11":{"Temperature":null,"Humidity":null},"TempUnit":"C"}' & plug=$!
 is_silent attic/air
 is_silent plug
