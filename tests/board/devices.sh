@@ -122,7 +122,7 @@ has zero '{"t":2.5,"name":"zero"}'
 ## A line of 4 KB stays whole beside another program's
 settings 'FLAGS=--json --key name' "SENSOR=while echo '{\"name\": \"other\"}'; do sleep 0.01; done & $(sed -n 's/^SENSOR=\(.*receive\)/\1/p' $examples)"
 for ((n = 100; n < 150; n++)); do
-  send 204 "/$word/station" -d "{\"t\":$n,\"x\":\"$(printf %04054d 0)\"}"
+  send 204 "/$word/station" -d "{\"t\":$n,\"x\":\"$(printf %04062d 0)\"}"
 done
 shows 4095 sh -c 'curl -fsS -m 5 http://board:5000/datasensor/station | wc -c'
 fails journalctl -q -u datasensor -g Dropping --since "$begin"
@@ -134,8 +134,7 @@ program receive-50 <<'END'
 "$@" /usr/lib/datasensor/receive /etc/datasensor/word 5002 2>/run/ended > >(true) & receiver=$!
 until exec {connection}<>/dev/tcp/board/5002; do sleep 0.1; done 2>/dev/null
 for _ in {1..49}; do exec {connection}<>/dev/tcp/board/5002; done
-timeout 5 curl -s "http://board:5002/$(cat /etc/datasensor/word)/kitchen?t=1"
-curl=$?
+timeout 5 curl -s "http://board:5002/$(cat /etc/datasensor/word)/kitchen?t=1"; curl=$?
 wait $receiver
 echo "$curl, $?, $(cat /run/ended)"
 END
