@@ -9,10 +9,10 @@
 #   FLAGS=--json --key name
 #   SENSOR=/usr/local/bin/sensors.sh
 
-# A DS18B20, to whose number jq adds a name. One that hangs ends after 60 s
+# All DS18B20: jq makes their ids, or the names for these, the name. One that hangs ends after 60 s
 outside() {
-  timeout -v 60 /usr/lib/datasensor/ds18b20 28-0000075a1b2c |
-    jq -c '{name: "outside", temperature_C: .}'
+  timeout -v 60 /usr/lib/datasensor/ds18b20 |
+    jq -c --unbuffered '{name: ({"28-0000075a1b2c": "outside"}[.id] // .id), temperature_C}'
 }
 
 # A DHT22
@@ -40,11 +40,16 @@ attic() {
   (stty 115200 raw -echo icrnl && sed 1d) </dev/ttyACM0
 }
 
-# Devices that send over MQTT and over HTTP, as the guide says
+# Devices that send over MQTT, by the examples' command, and over HTTP, as the guide says
 mqtt() {
-  XDG_CONFIG_HOME=/etc/datasensor mosquitto_sub -R -F %j -t 'tele/+/SENSOR' |
-    jq -Rc --unbuffered 'fromjson? | {name: .topic} as $name | .payload | fromjson? | objects
-      | select(all(.. | numbers; . == 0 or isnormal)) + $name | select(tojson | utf8bytelength < 2048)'
+  XDG_CONFIG_HOME=/etc/datasensor mosquitto_sub -R -F %j -t tele/+/SENSOR -t +/sensor/+/state |
+    jq -Rc --unbuffered 'fromjson? | (.topic | split("/")) as $t | .payload | fromjson?
+      | select(type == "number" or type == "object")
+      | select(all(.. | numbers; . == 0 or isnormal))
+      | select(any(..; type == "number" or type == "boolean") or all(..; . != null))
+      | if $t[0] == "tele" then objects + {name: $t[1]}
+        else {($t[2]): .} + {name: ($t[0] + "/" + $t[2])} end
+      | select(tojson | utf8bytelength < 4096)'
 }
 http() {
   /usr/lib/datasensor/receive /etc/datasensor/word

@@ -1,6 +1,7 @@
 // Values, as the page shows them. Nothing here needs a browser.
 
-import { DECIMAL, formatLabel, walk } from "../sensor/walk.js";
+import { DIRECTION, formatLabel } from "../sensor/label.js";
+import { DECIMAL, walk } from "../sensor/walk.js";
 
 const CLOCK_TOLERANCE_SECONDS = 300;
 
@@ -32,7 +33,7 @@ export function listValues({ name: sensor, reading = null }, known, limit) {
 }
 
 /** Whether a number is a direction, as far as its label tells. */
-const findKind = (label) => label.endsWith("_deg") ? "direction" : "number";
+const findKind = (label) => DIRECTION.test(label) ? "direction" : "number";
 
 /** Whether a value is a text that the name of its sensor has, whose parts are escaped. */
 function isRepeated(value, sensor) {

@@ -28,7 +28,10 @@ export const INVALID = {
     "that are not JSON",
     "Print a whole JSON text on each line, with nothing after it, as Python's json.dumps or jq -c --unbuffered do: 21.5 instead of 21,5, double quotes instead of single ones, nothing instead of nan. Or omit --json to serve any text",
   ),
-  null: invalid("that are null", "Print nothing while there is no value"),
+  null: invalid(
+    "that have no value but null",
+    "Print nothing while there is no value",
+  ),
   noName: invalid(
     "without a key that --key names",
     "Print JSON objects with one of these keys, whose value is a non-empty string, a number, true or false. Or omit --key if there is only one sensor",

@@ -3,6 +3,7 @@ import {
   type InvalidLine,
   MAX_NAME_CHARACTERS,
 } from "./invalid_line.ts";
+import { MAX_DEPTH } from "./walk.js";
 
 /** A line that is a reading. */
 export interface ValidLine {
@@ -61,7 +62,7 @@ function parseJson(
   } catch {
     return INVALID.notJson;
   }
-  if (value === null) return INVALID.null;
+  if (isNull(value, keys)) return INVALID.null;
   if (!keys) return { json };
   if (typeof value !== "object" || Array.isArray(value)) return INVALID.noName;
   const values = keys.map((key) => value[key]);
@@ -70,6 +71,24 @@ function parseJson(
   if (name === "") return INVALID.noName;
   if (name === "." || name === "..") return INVALID.dotName;
   return name.length > MAX_NAME_CHARACTERS ? INVALID.longName : { json, name };
+}
+
+/**
+ * Whether a value is null, or all its members are, apart from some keys: what a program prints
+ * that cannot read its sensor, with NaN as null.
+ */
+function isNull(
+  value: unknown,
+  keys: readonly string[] = [],
+  depth = 0,
+): boolean {
+  if (value === null || typeof value !== "object") return value === null;
+  const members = Array.isArray(value)
+    ? value // entries() would copy a large array
+    : Object.entries(value).filter(([key]) => !keys.includes(key))
+      .map(([, member]) => member);
+  return members.length > 0 && depth < MAX_DEPTH &&
+    members.every((member) => isNull(member, [], depth + 1));
 }
 
 /** Whether other integers become the same number in JavaScript. */

@@ -26,12 +26,14 @@ const [UNMEASURED, UNPOWERED, ZEROS, HOT, COLD] = [
 type Row = [id: string, files: Record<string, string>, line: string, RegExp?];
 
 /** What is printed of a sensor that cannot be used, and of another one. */
-const OTHER = '{"28-2": 21.5}';
+const OTHER = '{"id": "28-2", "temperature_C": 21.5}';
 const ALL = { "10-1": w1(), "28-1": w1("-3250"), "28-2": w1() };
 const NO_DS18B20 = /^ds18b20: "10-1" is no DS18B20: their ids begin with 28-$/m;
 
 const ROWS: Record<string, Row> = {
-  "each, and no other family": ["", ALL, '{"28-1": -3.25, "28-2": 21.5}'],
+  "each, and no other family": [
+    ...["", ALL, `{"id": "28-1", "temperature_C": -3.25}\n${OTHER}`] as const,
+  ],
   "one": ["28-2", ALL, "21.5"],
   "one that is unplugged": ["28-3", ALL, "", /28-3\/w1_slave: No such/],
   "a pattern": ["28-*", ALL, "", /28-\*\/w1_slave'?: No such/],

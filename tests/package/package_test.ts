@@ -23,6 +23,8 @@ const FILES = `
 -rw-r--r-- usr/lib/sysusers.d/datasensor.conf
 -rw-r--r-- usr/lib/tmpfiles.d/datasensor.conf
 -rw-r--r-- usr/share/datasensor/datasensor_rules.yml
+-rw-r--r-- usr/share/datasensor/device.ino
+-rw-r--r-- usr/share/datasensor/device.py
 -rw-r--r-- usr/share/datasensor/examples.conf
 -rwxr-xr-x usr/share/datasensor/messages.sh
 -rw-r--r-- usr/share/datasensor/nginx.conf
@@ -37,6 +39,8 @@ const FILES = `
 -rw-r--r-- usr/share/doc/datasensor/src/readers/page.png
 -rw-r--r-- usr/share/lintian/overrides/datasensor
 -rw-r--r-- usr/share/man/man1/datasensor.1.gz
+lrwxrwxrwx usr/share/doc/datasensor/src/board/device.ino -> ../../../../datasensor/device.ino
+lrwxrwxrwx usr/share/doc/datasensor/src/board/device.py -> ../../../../datasensor/device.py
 lrwxrwxrwx usr/share/doc/datasensor/src/board/examples.conf -> ../../../../datasensor/examples.conf
 lrwxrwxrwx usr/share/doc/datasensor/src/board/sensors.sh -> ../../../../datasensor/sensors.sh
 lrwxrwxrwx usr/share/doc/datasensor/src/readers/datasensor_rules.yml -> ../../../../datasensor/datasensor_rules.yml

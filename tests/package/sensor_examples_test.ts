@@ -56,10 +56,10 @@ const FILES = {
 const PRINTED: Record<string, string> = {
   "awk": "48.312",
   "jq -c '{temperature_C": '{"temperature_C":48.312}',
-  "lib/datasensor/ds18b20$": '{"28-0000075a1b2c": 21.5}',
+  "lib/datasensor/ds18b20$": '{"id": "28-0000075a1b2c", "temperature_C": 21.5}',
   "ds18b20 28-\\w+$": "21.5",
   "temperature_F": '{"temperature_F":70.7}',
-  "with_entries": '{"tank":21.5}',
+  "tank": '{"id":"tank","temperature_C":21.5}',
   "1000\\)}' in_temp_input in_humidityrelative_input$":
     '{"temperature_C":21.56,"humidity":40.216}',
   "in_pressure_input":

@@ -20,7 +20,7 @@ const PRINT_SHORTER = "Print shorter lines, each with a line feed at its end";
 const LONG = "x".repeat(80);
 const TOO_LONG = such("longer than 65536 bytes", LONG, PRINT_SHORTER);
 const PRINT_NOTHING = "Print nothing while there is no value";
-const NULL = such("that are null", "null", PRINT_NOTHING);
+const NULL = such("that have no value but null", "[null]", PRINT_NOTHING);
 const PRINT_NAMES =
   "Print JSON objects with one of these keys, whose value is a non-empty string, a number, true or false. Or omit --key if there is only one sensor";
 const NO_NAME = such("without a key that --key names", "3", PRINT_NAMES);
@@ -53,7 +53,7 @@ const INPUTS: Row[] = [
   ["", ["1\n2", "\x18\n"], '200 "1"', unfinished("2")],
   ["", ["1\n2", null], '200 "1"', unfinished("2"), ENDED],
   ["", ["21\n", EIO], '200 "21"', FAILED],
-  ["--json", ["2\nnull\n"], "200 2", NULL],
+  ["--json", ["2\n[null]\n"], "200 2", NULL],
   ["--json --key id", ['{"id":1}\n3\n'], '200 {"1":{"id":1}}', NO_NAME],
   // What is dropped of a line is not taken for the start of a text
   ["--json", [`${LONGEST}{\n 1\n`, 400], "200  1", TOO_LONG],

@@ -79,7 +79,7 @@ Deno.test("listValues() knows the units that keys end with, and no wrong ones", 
 });
 
 Deno.test("listValues() tells booleans, directions and other numbers apart", () => {
-  const reading = JSON.parse('{"on":true,"wind_deg":1,"t_degC":2}');
+  const reading = JSON.parse('{"on":true,"winddir":1,"t_degC":2}');
   const listed = values.listValues({ reading }, new Map([[" old_deg", 0]]), 9);
   const kinds = listed.map(({ kind }) => kind).join();
   assertEquals(kinds, "boolean,direction,number,direction");

@@ -114,6 +114,12 @@ Deno.test("History has numbers as they are, and means with nine digits or an int
 const DIRECTIONS: [degrees: number[], cells: string, key?: string][] = [
   [[350, 10], "10,0,350"],
   [[350, 10], "10,180,350", "t_degC"],
+  [[350, 10], "10,180,350", "winddirty"],
+  [[350, 10], "10,0,350", "winddir"],
+  [[350, 10], "10,0,350", "winddir_avg2m"],
+  [[350, 10], "10,0,350", "windgustdir_10m"],
+  [[350, 10], "10,0,350", "windgustdir_avg10m"],
+  [[350, 10], "10,0,350", "wind_direction"],
   [[359.9999999], "359.9999999,0,359.9999999"],
   [[10, 350, 20], "10,6.666667,350"],
   [[359, 359, 1, 1], "1,0,359"],
@@ -124,14 +130,14 @@ const DIRECTIONS: [degrees: number[], cells: string, key?: string][] = [
   [[1e308, 1e308], "1e+308,296,1e+308"],
 ];
 
-Deno.test("History has means that turn the shorter way of numbers named *_deg", () => {
+Deno.test("History has means that turn the shorter way of directions", () => {
   for (const [degrees, cells, key = "wind_deg"] of DIRECTIONS) {
     const simulation = new Simulation();
     for (const degree of degrees) {
       simulation.run(SAMPLE_MS, `{"${key}":${degree}}`);
     }
     simulation.pass(5 * MINUTE);
-    assertEquals(simulation.cells, [cells]);
+    assertEquals(simulation.cells, [cells], key);
   }
 });
 

@@ -20,7 +20,7 @@ function parse(parser: LineParser, line: string | Uint8Array): string {
 }
 
 const NOT_JSON = "lines that are not JSON";
-const NULL = "lines that are null";
+const NULL = "lines that have no value but null";
 const LONG_NAME = "lines with a name of over 200 characters";
 const NO_NAME = "lines without a key that --key names";
 const DOT_NAME = 'lines whose name is "." or ".."';
@@ -48,6 +48,18 @@ Deno.test("createJsonParser() accepts JSON texts unchanged, and rejects others a
   }
   for (const line of ["null", " null\t"]) {
     assertEquals(parse(parser, line), NULL);
+  }
+});
+
+Deno.test("createJsonParser() rejects what has no value but null, to a depth of ten", () => {
+  const parser = createJsonParser();
+  const nest = (depth: number) =>
+    `${"[".repeat(depth)}null${"]".repeat(depth)}`;
+  for (const line of ['{"a":{"t":null},"b":[null]}', nest(10)]) {
+    assertEquals(parse(parser, line), NULL);
+  }
+  for (const line of ["{}", '{"t":null,"u":[]}', "[null,false]", nest(11)]) {
+    assertEquals(parse(parser, line), line);
   }
 });
 
@@ -123,6 +135,8 @@ const NAMES: Record<string, Record<string, string>> = {
     "21.5,": NOT_JSON,
     ' {"id":2}': "2",
     "null": NULL,
+    '{"id":1,"t":null}': NULL,
+    '{"id":1,"t":{"id":2,"u":null}}': "1", // only the names of the sensor itself are left out
   },
 };
 

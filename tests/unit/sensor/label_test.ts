@@ -1,8 +1,8 @@
-// The labels of numbers. What the walk yields is tested where it is used: by the history, the
+// The labels of numbers. The walk of a reading is tested where it is used: by the history, the
 // metrics and the page.
 
 import { assert, assertEquals } from "@std/assert";
-import { formatLabel } from "../../../src/sensor/walk.js";
+import { formatLabel } from "../../../src/sensor/label.js";
 import { testProperty } from "../../helpers/random.ts";
 
 const PARTS = [

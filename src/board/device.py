@@ -1,0 +1,28 @@
+# Sends a reading once a minute, from a device with MicroPython (untested on a real one). Save
+# it as main.py. Replace the network, its password, the URL, and the sensor.
+import time
+
+import network
+import requests  # urequests in older firmware
+
+URL = "http://BOARD:5001/WORD/kitchen"  # the board's address works everywhere
+
+
+def read_temperature():
+    raise OSError("No sensor")
+
+
+wlan = network.WLAN(network.STA_IF)
+wlan.active(True)
+wlan.connect("NETWORK", "PASSWORD")  # from then on, it reconnects by itself
+
+while True:
+    try:
+        # Keys and texts must be ASCII: MicroPython counts letters instead of bytes
+        answer = requests.post(URL, json={"temperature_C": read_temperature()})
+        if answer.status_code != 204:  # other answers say what to change
+            print(answer.text)
+        answer.close()
+    except OSError as error:
+        print(error)  # if nothing is sent, the board says how long ago
+    time.sleep(60)
