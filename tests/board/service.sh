@@ -173,7 +173,7 @@ http.server.HTTPServer(("127.0.0.1", 8000), Receiver).serve_forever()
 END
 receiver=$!
 settings 'FLAGS=--json --key name' SENSOR=rooms
-serves '{"bath-room":*'
+shows '{"bath-room":*' curl -fsS -m 5 http://board:5000/datasensor
 bash -c "$(sed -n '/^topic=/,/^END$/p' /tmp/page)"
 drop_in messages-board@datasensor-kitchen < <(sed -n '/^Environment="/i [Service]
 /^Environment="/p' /tmp/page)
@@ -229,7 +229,7 @@ mkdir /etc/systemd/journald.conf.d
 printf '[Journal]\nStorage=volatile\nRuntimeMaxUse=64M' >/etc/systemd/journald.conf.d/board.conf
 systemctl restart systemd-journald
 program my-filter <<<$'#!/bin/sh\nseq -f "line %g of a traceback" 69 >&2\ncat /run/reason >&2\nexit 1'
-command=$(grep -m 1 '^journalctl.* datasensor-sensor ' /usr/share/doc/datasensor/src/board/README.md)
+command=$(grep -m 1 '^sudo journalctl.* datasensor-sensor ' /usr/share/doc/datasensor/src/board/README.md)
 for reason in 1 2 3 4 5; do
   echo "Error: no. $reason" >/run/reason
   settings 'SENSOR=while :; do echo 21.5; done | my-filter' # which ends with its filter
