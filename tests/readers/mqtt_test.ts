@@ -4,6 +4,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { block } from "../helpers/guide.ts";
 import { Machine, testOnMachine } from "../helpers/machine.ts";
+import { urlOf } from "../helpers/program.ts";
 
 const PAGE = "src/readers/README.md";
 const CURL = block(PAGE, "curl -fsS -m 5").trim();
@@ -75,3 +76,18 @@ test(
     }
   },
 );
+
+test("the page's other command sends a reading as it is to an HTTP service", async () => {
+  await using machine = await Machine.start();
+  const send = block(PAGE, "--data-raw").trim().replace("URL", "BOARD:8000");
+  const loop = loopOf(
+    UNIT.replace(/timeout 5 mosquitto_pub .*(?=; done)/, send),
+  );
+  const code = `Deno.serve({ port: 5000 }, () => new Response("@/etc/passwd"));
+    Deno.serve({ port: 8000 }, async (request) => new Response(
+      console.log(request.headers.get("content-type"), await request.text())));`;
+  const run = ["run", "--allow-net", urlOf(code)];
+  await using service = machine.start(Deno.execPath(), ...run);
+  await using _loop = machine.start("sh", "-c", loop);
+  await service.waitForMatch(/^application\/json @\/etc\/passwd$/m);
+});

@@ -1,6 +1,6 @@
 // What runs by itself: the page's messages and its line of cron, and a board that reads another.
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { block } from "../helpers/guide.ts";
 import { Machine, testOnMachine } from "../helpers/machine.ts";
 import { programCommand, urlOf } from "../helpers/program.ts";
@@ -9,24 +9,47 @@ const PAGE = "src/readers/README.md";
 const FAST_SLEEP = "#!/bin/sh\nexec /bin/sleep 0.1\n";
 
 const HANGING = "Deno.serve({ port: 8000 }, () => new Promise(() => {}))";
-const TAKING = `Deno.serve({ port: 8000 }, async (request) =>
-  new Response(console.log(await request.text())))`;
+/** A receiver that refuses twice. */
+const TAKING = `const refusals = [302, 403];
+Deno.serve({ port: 8000 }, async (request) => {
+  const text = await request.text(), status = refusals.shift() ?? 204;
+  if (status === 204) console.log(text);
+  return new Response(null, { status });
+})`;
 /** A board that hangs at one look, and later fails for a reason of 135 KB. */
 const FAILING = `let looks = 0;
 Deno.serve({ port: 5000 }, () => ++looks === 2 ? new Promise(() => {})
-  : new Response("@".repeat(135_000), { status: looks > 3 ? 503 : 200 }))`;
+  : Response.json("@".repeat(135_000), { status: looks > 3 ? 503 : 200 }))`;
+
+/** What a board, a proxy or a portal answers, and what the message says of it. */
+const ANSWERS: [answer: string, message: string | undefined][] = [
+  ['Response("false")', undefined], // a reading
+  ['Response("21.5", { status: 302 })', '21.5\n"HTTP 302, curl 0"'],
+  ['Response("<html>")', '<html>\n"HTTP 200, curl 0"'],
+  ['Response("")', '\n"HTTP 200, curl 0"'],
+  ['Response("1 2")', '1 2\n"HTTP 200, curl 0"'],
+  [`Response('"detail":"'.repeat(30_000))`, '"detail":"'.repeat(9)],
+  ["Response(ReadableStream.from(endless()))", "@".repeat(1000)],
+];
+const FILTERED: [filter: string, answer: string][] = [
+  ["(.t | numbers) < 30", '{"t":31}'],
+  ["(.t | numbers) < 30", '{"t":null}'],
+  ["(.t | numbers) < 30", "{}"],
+  [".t < 30,5", '{"t":21.5}'],
+];
 
 const test = await testOnMachine("jq", "openssl", "systemd-analyze");
 
 test("the page's loop sends one message at each death and return, also once the receiver is back", async () => {
   await using machine = await Machine.start();
   await machine.folder.write("bin/sleep", FAST_SLEEP);
-  const verify = "systemd-analyze verify messages-BOARD.service";
+  const verify = "systemd-analyze verify messages-BOARD@datasensor.service";
   const install = block(PAGE, "messages.sh") + verify;
   const { stdout, stderr } = await machine.type(install);
   assertEquals(stderr, "");
-  const [, board] = stdout.match(/ (http:\S+) https:\S+-[0-9a-f]{16}$/m)!;
-  const loop = ["messages.sh", board!, "http://localhost:8000"];
+  const unit = / (http:\S+)%I https:\S+-[0-9a-f]{16} \$\{FILTER\}$/m;
+  const [, board] = stdout.match(unit)!;
+  const loop = ["messages.sh", `${board}datasensor`, "http://localhost:8000"];
   const serve = (code: string) =>
     machine.start(Deno.execPath(), "run", "--allow-net", urlOf(code));
   await using service = machine.startService("--stdin", "--max-age", "none");
@@ -44,10 +67,67 @@ test("the page's loop sends one message at each death and return, also once the 
   await service.stop();
   await receiver.waitForMatch(/: curl/);
   await using _failing = serve(FAILING);
-  await receiver.waitForMatch(/^.{999}@$/m);
+  await receiver.waitForMatch(/: "@{999}$/m);
   const texts = receiver.stdout.match(/(?<=^BOARD:5000.datasensor).{1,9}/gm);
-  const expected = ': The sen, is back,: "21.5",: curl: (, is back,: @@@@@@@';
+  const expected = ': The sen, is back,: not . <,: curl: (, is back,: "@@@@@@';
   assertEquals(`${texts}`, expected);
+  await machine.type(`topic=http://localhost:8000\n${block(PAGE, "curl -d")}`);
+  await receiver.waitForMatch(/^BOARD can send messages$/m);
+});
+
+test("messages.sh takes one JSON text of a 200 for a reading, and what is not as a filter says for none", async () => {
+  await using machine = await Machine.start();
+  await machine.folder.write("bin/sleep", FAST_SLEEP);
+  const answers = [
+    ...ANSWERS.map(([answer]) => answer),
+    ...FILTERED.map(([, answer]) => `Response('${answer}')`),
+  ].map((answer) => `() => new ${answer}`);
+  const code = `function* endless() {
+      while (true) yield new Uint8Array(9999).fill(64);
+    }
+    const answers = [${answers}];
+    Deno.serve({ port: 5000 }, ({ url }) => answers[new URL(url).pathname.slice(1)]());`;
+  const run = [Deno.execPath(), "run", "--allow-net"];
+  await using _board = machine.start(...run, urlOf(code));
+  await using receiver = machine.start(...run, urlOf(TAKING));
+  await receiver.waitForMatch(/Listening/);
+  const filters = [...ANSWERS.map(() => "true"), ...FILTERED.map(([it]) => it)];
+  const script = `number=0
+    for filter; do
+      sh src/readers/messages.sh http://localhost:5000/$number http://localhost:8000 "$filter" &
+      number=$((number + 1))
+    done
+    wait`;
+  await using _loops = machine.start("sh", "-c", script, "sh", ...filters);
+  const messages = [
+    ...ANSWERS.map(([, message]) => message),
+    ...FILTERED.map(([filter, answer]) => `not ${filter}: ${answer}\n`),
+  ];
+  for (const [number, message] of messages.entries()) {
+    if (message === undefined) continue;
+    const text = `localhost:5000/${number}: ${message}`;
+    await receiver.waitForMatch(RegExp(`^${RegExp.escape(text)}`, "m"));
+  }
+  assertEquals(receiver.stdout.match(/^localhost:5000.0/m), null);
+});
+
+const INVALID: [args: string, code: number, word: RegExp][] = [
+  ["", 2, /^Usage: messages\.sh READING_URL MESSAGE_URL \[FILTER\]$/m],
+  ["http://BOARD:5000/datasensor", 2, /^Usage/],
+  ["http://BOARD:5000/ http://BOARD:8000/ .t '<' 30", 2, /^Usage/],
+  ["http://BOARD:5000/ http://BOARD:8000/ '.t <'", 3, /jq: 1 compile error/],
+];
+
+test("messages.sh ends with a word if its arguments are wrong, or without jq", async () => {
+  await using machine = await Machine.start();
+  for (const [args, code, word] of INVALID) {
+    const ended = await machine.type(`sh src/readers/messages.sh ${args}`);
+    assertEquals(ended.code, code, args);
+    assertMatch(ended.stderr, word);
+  }
+  const ended = await machine.type("PATH= /bin/sh src/readers/messages.sh a b");
+  assertEquals(ended.code, 127);
+  assertMatch(ended.stderr, /jq: not found/);
 });
 
 test("sensors.sh has another board's number, and cron's line saves its day, until it dies", async () => {
@@ -64,8 +144,14 @@ test("sensors.sh has another board's number, and cron's line saves its day, unti
   const cellar = '^{"cellar":{"value":21.5,"name":"cellar"},';
   const rest = '"greenhouse":{"name":"greenhouse","t":9}}\\[0\\]$';
   await machine.typeUntil(read, RegExp(cellar + rest));
+  const upstairs = block(PAGE, "to_entries");
+  const objects = await machine.type(`echo '{"a/b":{"t":1}}' | ${upstairs}`);
+  assertEquals(objects.stdout, '{"t":1,"name":"upstairs/a/b"}\n');
   const [, cron] = block(PAGE, "0 0 * * *").match(/^0 0 \* \* \* (.*)$/m)!;
-  const save = `${cron!.replaceAll("\\%", "%")} && cat BOARD-*.csv`;
+  const yesterday = 'BOARD-"$(TZ=UTC0 date -d yesterday +%F)".csv';
+  const save = `export TZ=UTC0; ${
+    cron!.replaceAll("\\%", "%")
+  } && cat ${yesterday}`;
   await machine.typeUntil(save, /^time\s*\[0\]$/);
   await other.stop();
   await machine.typeUntil(read, RegExp(`^{${rest}`));
