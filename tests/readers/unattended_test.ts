@@ -21,21 +21,29 @@ const FAILING = `let looks = 0;
 Deno.serve({ port: 5000 }, () => ++looks === 2 ? new Promise(() => {})
   : Response.json("@".repeat(135_000), { status: looks > 3 ? 503 : 200 }))`;
 
-/** What a board, a proxy or a portal answers, and what the message says of it. */
-const ANSWERS: [answer: string, message: string | undefined][] = [
-  ['Response("false")', undefined], // a reading
-  ['Response("21.5", { status: 302 })', '21.5\n"HTTP 302, curl 0"'],
-  ['Response("<html>")', '<html>\n"HTTP 200, curl 0"'],
-  ['Response("")', '\n"HTTP 200, curl 0"'],
-  ['Response("1 2")', '1 2\n"HTTP 200, curl 0"'],
-  [`Response('"detail":"'.repeat(30_000))`, '"detail":"'.repeat(9)],
-  ["Response(ReadableStream.from(endless()))", "@".repeat(1000)],
+const FILTER = "(.t | numbers) < 30";
+/** What a board, a proxy or a portal answers, and what a message says of it, if one is sent. */
+const ANSWERS: [answer: string, message: string, filter?: string][] = [
+  ['"false"', "", "true"],
+  ['"21.5", { status: 302 }', '21.5\n"HTTP 302, curl 0"'],
+  ['"<html>"', '<html>\n"HTTP 200, curl 0"'],
+  ['""', '\n"HTTP 200, curl 0"'],
+  ['"1 2"', '1 2\n"HTTP 200, curl 0"'],
+  [`'"detail":"'.repeat(30_000)`, '"detail":"'.repeat(9)],
+  ["ReadableStream.from(endless())", "@".repeat(1000)],
+  [`'{"t":31}'`, `not ${FILTER}: {"t":31}\n`],
+  [`'{"t":null}'`, `not ${FILTER}: {"t":null}\n`],
+  [`'{"u":21}'`, `not ${FILTER}: {"u":21}\n`],
+  [`'{"t":21}'`, 'not .t < 30,5: {"t":21}\n', ".t < 30,5"],
 ];
-const FILTERED: [filter: string, answer: string][] = [
-  ["(.t | numbers) < 30", '{"t":31}'],
-  ["(.t | numbers) < 30", '{"t":null}'],
-  ["(.t | numbers) < 30", "{}"],
-  [".t < 30,5", '{"t":21.5}'],
+const LOOP = "sh src/readers/messages.sh";
+/** Mistakes, and how they end. */
+const INVALID: [command: string, code: number, word: RegExp][] = [
+  [LOOP, 2, /^Usage: messages.sh /],
+  [`${LOOP} http://BOARD:5000/datasensor`, 2, /^Usage: /],
+  [`${LOOP} http://BOARD:5000/ http://BOARD:8000/ .t '<' 30`, 2, /^Usage: /],
+  [`${LOOP} http://BOARD:5000/ http://BOARD:8000/ '.t <'`, 3, /compile error/],
+  [`PATH= /bin/${LOOP} http://BOARD:5000/ x`, 127, /jq: not found/],
 ];
 
 const test = await testOnMachine("jq", "openssl", "systemd-analyze");
@@ -75,60 +83,38 @@ test("the page's loop sends one message at each death and return, also once the 
   await receiver.waitForMatch(/^BOARD can send messages$/m);
 });
 
-test("messages.sh takes one JSON text of a 200 for a reading, and what is not as a filter says for none", async () => {
+test("messages.sh takes one JSON text with 200 for a reading, if a filter says true once", async () => {
   await using machine = await Machine.start();
   await machine.folder.write("bin/sleep", FAST_SLEEP);
-  const answers = [
-    ...ANSWERS.map(([answer]) => answer),
-    ...FILTERED.map(([, answer]) => `Response('${answer}')`),
-  ].map((answer) => `() => new ${answer}`);
+  const answers = ANSWERS.map(([answer]) => `() => new Response(${answer})`);
   const code = `function* endless() {
       while (true) yield new Uint8Array(9999).fill(64);
     }
     const answers = [${answers}];
-    Deno.serve({ port: 5000 }, ({ url }) => answers[new URL(url).pathname.slice(1)]());`;
+    Deno.serve({ port: 5000 }, ({ url }) => answers[url.split("/")[3]]());`;
   const run = [Deno.execPath(), "run", "--allow-net"];
   await using _board = machine.start(...run, urlOf(code));
   await using receiver = machine.start(...run, urlOf(TAKING));
   await receiver.waitForMatch(/Listening/);
-  const filters = [...ANSWERS.map(() => "true"), ...FILTERED.map(([it]) => it)];
-  const script = `number=0
-    for filter; do
-      sh src/readers/messages.sh http://localhost:5000/$number http://localhost:8000 "$filter" &
-      number=$((number + 1))
-    done
-    wait`;
-  await using _loops = machine.start("sh", "-c", script, "sh", ...filters);
-  const messages = [
-    ...ANSWERS.map(([, message]) => message),
-    ...FILTERED.map(([filter, answer]) => `not ${filter}: ${answer}\n`),
-  ];
-  for (const [number, message] of messages.entries()) {
-    if (message === undefined) continue;
-    const text = `localhost:5000/${number}: ${message}`;
-    await receiver.waitForMatch(RegExp(`^${RegExp.escape(text)}`, "m"));
+  const loops = ANSWERS.map(([, , filter = FILTER], number) =>
+    `${LOOP} http://localhost:5000/${number} http://localhost:8000 '${filter}' &`
+  );
+  await using _loops = machine.start("sh", "-c", `${loops.join("\n")} wait`);
+  for (const [number, [, message]] of ANSWERS.entries()) {
+    const text = RegExp.escape(`localhost:5000/${number}: ${message}`);
+    if (message) await receiver.waitForMatch(RegExp(`^${text}`, "m"));
   }
   assertEquals(receiver.stdout.match(/^localhost:5000.0/m), null);
 });
 
-const INVALID: [args: string, code: number, word: RegExp][] = [
-  ["", 2, /^Usage: messages\.sh READING_URL MESSAGE_URL \[FILTER\]$/m],
-  ["http://BOARD:5000/datasensor", 2, /^Usage/],
-  ["http://BOARD:5000/ http://BOARD:8000/ .t '<' 30", 2, /^Usage/],
-  ["http://BOARD:5000/ http://BOARD:8000/ '.t <'", 3, /jq: 1 compile error/],
-];
-
-test("messages.sh ends with a word if its arguments are wrong, or without jq", async () => {
-  await using machine = await Machine.start();
-  for (const [args, code, word] of INVALID) {
-    const ended = await machine.type(`sh src/readers/messages.sh ${args}`);
-    assertEquals(ended.code, code, args);
+for (const [command, code, word] of INVALID) {
+  test(`"${command}" ends with a word`, async () => {
+    await using machine = await Machine.start();
+    const ended = await machine.type(command);
+    assertEquals(ended.code, code);
     assertMatch(ended.stderr, word);
-  }
-  const ended = await machine.type("PATH= /bin/sh src/readers/messages.sh a b");
-  assertEquals(ended.code, 127);
-  assertMatch(ended.stderr, /jq: not found/);
-});
+  });
+}
 
 test("sensors.sh has another board's number, and cron's line saves its day, until it dies", async () => {
   const files = { "/usr/local/bin/greenhouse": "#!/bin/sh\necho '{\"t\":9}'" };
