@@ -157,18 +157,13 @@ sed -e 's/BOARD/board/g' -e 's,https://ntfy.sh/.*,http://board:5000,' \
   /usr/share/doc/datasensor/src/readers/README.md >/tmp/page
 install -m 755 /usr/share/datasensor/messages.sh /usr/local/bin
 program sleep <<<$'#!/bin/sh\nexec /usr/bin/sleep 0.5'
-program rooms <<'END'
-#!/bin/sh
-for name in 'living room' büro bath-room kitchen; do echo "{\"n\":\"$name\",\"temperature_C\":31}"; done
-END
-settings 'FLAGS=--json --key n' SENSOR=rooms
+settings 'FLAGS=--json --key n' \
+  "SENSOR=jq -nc '(\"living room\", \"büro\", \"bath-room\", \"kitchen\") | {n: ., temperature_C: 31}'"
 bash -c "$(sed -n '/^topic=/,/^END$/p' /tmp/page)"
-drop_in messages-board@datasensor-kitchen < <(sed -n '/^Environment="/{i [Service]
-p}' /tmp/page)
+drop_in messages-board@datasensor-kitchen < <(grep -B 1 '^Environment="' /tmp/page)
 bash -c "$(sed -n '/^sudo systemctl enable --now.* .$/,/^  "/p' /tmp/page)"
-systemctl enable --now "$(systemd-escape --template=messages-board@.service datasensor/b%C3%BCro)" \
-  "$(systemd-escape --template=messages-board@.service datasensor/bath-room)"
 for name in living%20room b%C3%BCro bath-room; do
+  systemctl enable --now "$(systemd-escape --template=messages-board@.service "datasensor/$name")"
   shows "*\"GET /datasensor/$name HTTP/1.1\" 200 -*" journalctl -q -u datasensor --since "$begin"
 done
 shows '*answered with HTTP 404*' journalctl -q -u messages-board@datasensor-kitchen

@@ -22,6 +22,8 @@ const HEARD =
 
 const IIO = "/sys/bus/iio/devices/iio:device0";
 const BIN = "/usr/local/bin";
+const DRY = '{"temperature_C":20,"humidity":0}\n';
+const HUMID = '{"temperature_C":20,"humidity":50}\n';
 const print = (text: string) => `#!/bin/sh\ncat <<'END'\n${text}END\n`;
 
 /** Files of sensors, and programs that stand in for those of the examples. */
@@ -44,9 +46,7 @@ const FILES = {
   [`${BIN}/gpioget`]: '#!/bin/sh\nmkdir "/run/$*" && echo 1\n',
   "/sys/bus/platform/devices/raspberrypi-hwmon/hwmon/hwmon2/in0_lcrit_alarm":
     "1\n",
-  [`${BIN}/hygrometer`]: print(
-    '{"temperature_C": 20, "humidity": 0}\n{"temperature_C": 20, "humidity": 50}\n',
-  ),
+  [`${BIN}/hygrometer`]: print(DRY + HUMID),
   [`${BIN}/my-sensor`]: print('{"t": nan}\n{"t":\n[0, -1]}\n'),
   [`${BIN}/rtl_433`]: print(HEARD),
   [`${BIN}/sensors`]: print(
@@ -87,8 +87,7 @@ const PRINTED: Record<string, string> = {
   "my-sensor . sed": '{"t":[0,-1]}\n{"t":null}',
   "-= 2.1": '{"temperature_C":0.25}',
   "thermometer .* round": '{"temperature_C":2.4}',
-  "dew_point":
-    '{"temperature_C":20,"humidity":0}\n{"temperature_C":20,"humidity":50,"dew_point_C":9.26}',
+  "dew_point": DRY + HUMID.replace("}\n", ',"dew_point_C":9.26}'),
   " paste ": '[0, -1]}\n{"t": nan}\t{"t":',
   "venv": "8",
 };

@@ -79,15 +79,12 @@ test(
 
 test("the page's other command sends a reading as it is to an HTTP service", async () => {
   await using machine = await Machine.start();
-  const send = block(PAGE, "--data-raw").trim().replace("URL", "BOARD:8000");
-  const loop = loopOf(
-    UNIT.replace(/timeout 5 mosquitto_pub .*(?=; done)/, send),
-  );
-  const code = `Deno.serve({ port: 5000 }, () => new Response("@/etc/passwd"));
-    Deno.serve({ port: 8000 }, async (request) => new Response(
-      console.log(request.headers.get("content-type"), await request.text())));`;
-  const run = ["run", "--allow-net", urlOf(code)];
-  await using service = machine.start(Deno.execPath(), ...run);
+  const send = block(PAGE, "--data-raw").trim().replace("URL", "BOARD:5000");
+  const loop = loopOf(UNIT.replace(/timeout 5 mosq.*(?=; done)/, () => send));
+  const code = `Deno.serve({ port: 5000 }, async (request) =>
+    new Response("@/etc/passwd", console.log(request.headers.get("content-type"), await request.text())))`;
+  const run = [Deno.execPath(), "run", "--allow-net", urlOf(code)];
+  await using service = machine.start(...run);
   await using _loop = machine.start("sh", "-c", loop);
   await service.waitForMatch(/^application\/json @\/etc\/passwd$/m);
 });
