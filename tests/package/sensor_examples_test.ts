@@ -41,7 +41,6 @@ const FILES = {
   [`${IIO}/in_illuminance_raw`]: "121\n",
   [`${IIO}/in_illuminance_scale`]: "0.833333\n",
   [`${BIN}/curl`]: "#!/bin/sh\nprintf '%s' '{\"id\":100,\"tC\":21.5}'",
-  // A contact that is open, and then cannot be read
   [`${BIN}/gpiofind`]: "#!/bin/sh\n[ $1 = GPIO17 ] && echo gpiochip0 17\n",
   [`${BIN}/gpioget`]: '#!/bin/sh\nmkdir "/run/$*" && echo 1\n',
   "/sys/bus/platform/devices/raspberrypi-hwmon/hwmon/hwmon2/in0_lcrit_alarm":
