@@ -13,7 +13,7 @@ look() {
 # Tells whether the answer is one JSON text, with 200, for which a filter says true
 is() {
   printf %s "$answer" |
-    jq -es "length == 2 and .[1] == \"HTTP 200, curl 0\" and (.[0] | [$1] == [true])" >/dev/null 2>&1
+    jq -es ".[1:] == [\"HTTP 200, curl 0\"] and (.[0] | [$1] == [true])" >/dev/null 2>&1
 }
 
 # Prints why the answer is no good reading

@@ -157,8 +157,7 @@ sed -e 's/BOARD/board/g' -e 's,https://ntfy.sh/.*,http://board:5000,' \
   /usr/share/doc/datasensor/src/readers/README.md >/tmp/page
 install -m 755 /usr/share/datasensor/messages.sh /usr/local/bin
 program sleep <<<$'#!/bin/sh\nexec /usr/bin/sleep 0.5'
-settings 'FLAGS=--json --key n' \
-  "SENSOR=jq -nc '(\"living room\", \"büro\", \"bath-room\", \"kitchen\") | {n: ., temperature_C: 31}'"
+settings 'FLAGS=--json --key n' "SENSOR=jq -nc '(\"living room\", \"büro\", \"bath-room\", \"kitchen\") | {n: ., temperature_C: 31}'"
 bash -c "$(sed -n '/^topic=/,/^END$/p' /tmp/page)"
 drop_in messages-board@datasensor-kitchen < <(grep -B 1 '^Environment="' /tmp/page)
 bash -c "$(sed -n '/^sudo systemctl enable --now.* .$/,/^  "/p' /tmp/page)"

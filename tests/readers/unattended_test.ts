@@ -79,8 +79,7 @@ test("messages.sh takes one JSON text with 200 for a reading, if a filter says t
   await using machine = await Machine.start();
   await machine.folder.write("bin/sleep", FAST_SLEEP);
   const answers = ANSWERS.map(([answer]) => `() => new Response(${answer})`);
-  const code =
-    `const AT = new Uint8Array(9999).fill(64), answers = [${answers}];
+  const code = `const answers = [${answers}], AT = new Uint8Array(999).fill(64);
     Deno.serve({ port: 5000 }, ({ url }) => answers[url.split("/")[3]]());`;
   await using _board = machine.start(...RUN, urlOf(code));
   await using receiver = machine.start(...RUN, urlOf(TAKING));
