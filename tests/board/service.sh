@@ -151,6 +151,25 @@ shows 21.5 curl -fsS -m 5 'http://[::1]:5000/datasensor'
 shows 21.5 curl -fsS -m 5 -H 'X-Deno-Client-Address: forged' http://board:5000/datasensor?forged
 shows '*: 10.0.2.15 - - *"GET /datasensor?forged HTTP/1.1" 200 -' journalctl -q -u datasensor -n 1
 
+## One unit looks at sensors with a space, an umlaut or a hyphen in their names
+# By the page's commands, without pauses of a minute. The service refuses its message
+sed -e 's/BOARD/board/g' -e 's,https://ntfy.sh/.*,http://board:5000,' \
+  /usr/share/doc/datasensor/src/readers/README.md >/tmp/page
+install -m 755 /usr/share/datasensor/messages.sh /usr/local/bin
+program sleep <<<$'#!/bin/sh\nexec /usr/bin/sleep 0.5'
+settings 'FLAGS=--json --key n' "SENSOR=jq -nc '(\"living room\", \"büro\", \"bath-room\", \"kitchen\") | {n: ., temperature_C: 31}'"
+bash -c "$(sed -n '/^topic=/,/^END$/p' /tmp/page)"
+drop_in messages-board@datasensor-kitchen < <(grep -B 1 '^Environment="' /tmp/page)
+bash -c "$(sed -n '/^sudo systemctl enable --now.* .$/,/^  "/p' /tmp/page)"
+for name in living%20room b%C3%BCro bath-room; do
+  systemctl enable --now "$(systemd-escape --template=messages-board@.service "datasensor/$name")"
+  shows "*\"GET /datasensor/$name HTTP/1.1\" 200 -*" journalctl -q -u datasensor --since "$begin"
+done
+shows '*answered with HTTP 405*' journalctl -q -u messages-board@datasensor-kitchen
+systemctl stop 'messages-board@*'
+fails grep HTTP <(journalctl -q -u 'messages-board@datasensor-[bl]*')
+rm /usr/local/bin/sleep
+
 ## Drop-ins keep requests out of the log, and set the pause of a sensor
 drop_in datasensor <<<$'[Service]\nLogLevelMax=notice'
 drop_in datasensor-sensor <<<$'[Service]\nRestartSec=60'
@@ -185,7 +204,7 @@ mkdir /etc/systemd/journald.conf.d
 printf '[Journal]\nStorage=volatile\nRuntimeMaxUse=64M' >/etc/systemd/journald.conf.d/board.conf
 systemctl restart systemd-journald
 program my-filter <<<$'#!/bin/sh\nseq -f "line %g of a traceback" 69 >&2\ncat /run/reason >&2\nexit 1'
-command=$(grep -m 1 '^journalctl.* datasensor-sensor ' /usr/share/doc/datasensor/src/board/README.md)
+command=$(grep -m 1 '^sudo journalctl.* datasensor-sensor ' /usr/share/doc/datasensor/src/board/README.md)
 for reason in 1 2 3 4 5; do
   echo "Error: no. $reason" >/run/reason
   settings 'SENSOR=while :; do echo 21.5; done | my-filter' # which ends with its filter

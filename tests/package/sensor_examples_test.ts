@@ -22,6 +22,8 @@ const HEARD =
 
 const IIO = "/sys/bus/iio/devices/iio:device0";
 const BIN = "/usr/local/bin";
+const DRY = '{"temperature_C":20,"humidity":0}\n';
+const HUMID = '{"temperature_C":20,"humidity":50}\n';
 const print = (text: string) => `#!/bin/sh\ncat <<'END'\n${text}END\n`;
 
 /** Files of sensors, and programs that stand in for those of the examples. */
@@ -36,9 +38,14 @@ const FILES = {
   [`${IIO}/in_temp_scale`]: "2.500000\n",
   [`${IIO}/in_humidityrelative_input`]: "40216\n",
   [`${IIO}/in_pressure_input`]: "101.325000000\n",
-  [`${IIO}/in_illuminance_raw`]: "120\n",
+  [`${IIO}/in_illuminance_raw`]: "121\n",
   [`${IIO}/in_illuminance_scale`]: "0.833333\n",
   [`${BIN}/curl`]: "#!/bin/sh\nprintf '%s' '{\"id\":100,\"tC\":21.5}'",
+  [`${BIN}/gpiofind`]: "#!/bin/sh\n[ $1 = GPIO17 ] && echo gpiochip0 17\n",
+  [`${BIN}/gpioget`]: '#!/bin/sh\nmkdir "/run/$*" && echo 1\n',
+  "/sys/bus/platform/devices/raspberrypi-hwmon/hwmon/hwmon2/in0_lcrit_alarm":
+    "1\n",
+  [`${BIN}/hygrometer`]: print(DRY + HUMID),
   [`${BIN}/my-sensor`]: print('{"t": nan}\n{"t":\n[0, -1]}\n'),
   [`${BIN}/rtl_433`]: print(HEARD),
   [`${BIN}/sensors`]: print(
@@ -48,7 +55,7 @@ const FILES = {
   "/home/pi/usb-Arduino-if00":
     "0.2\n21.5,40.2\n\nnan,40\nTemperature:21.5,Humidity:nan\n",
   [`${BIN}/thermometer`]: print(
-    '{"temperature_C": nan}\nno JSON\n{"temperature_C": 1e999}\n{"temperature_C": 2.1, "humidity": nan}\n{"temperature_C": 2.1}\n',
+    '{"temperature_C": nan}\nno JSON\n{"temperature_C": 1e999}\n{"temperature_C": 2.1, "humidity": nan}\n{"temperature_C": 2.35}\n',
   ),
 };
 
@@ -64,17 +71,22 @@ const PRINTED: Record<string, string> = {
     '{"temperature_C":21.56,"humidity":40.216}',
   "in_pressure_input":
     '{"temperature_C":21.56,"humidity":40.216,"pressure_hPa":1013.25}',
-  "in_illuminance_raw": '{"light_lux":99.99996}',
+  "in_illuminance_raw": '{"light_lux":100.8}',
   "in_temp_offset": '{"temperature_C":25}',
   "sed 1d\\) <\\S+$": "\n21.5,40.2\nTemperature:21.5,Humidity:nan\nnan,40",
   "select\\(length == 2\\)": '{"temperature_C":21.5,"humidity":40.2}',
   "add // empty": '{"Temperature":21.5}',
+  "gpioget .*gpiofind": '{"door":true}',
+  "gpioget .* --numeric GPIO17;": '{"door":true}',
+  "under_voltage": '{"under_voltage":true}',
   "^sensors -j": '{"sht3x-i2c-1-44":{"temp1":{"temp1_input":21.5}}}',
   "^curl": '{"id":100,"tC":21.5}',
   "^rtl_433 -F json$": HEARD.trim().split("\n").sort().join("\n"),
   " grep ": HEARD.split("\n")[0]!,
   "my-sensor . sed": '{"t":[0,-1]}\n{"t":null}',
-  "thermometer": '{"temperature_C":0}',
+  "-= 2.1": '{"temperature_C":0.25}',
+  "thermometer .* round": '{"temperature_C":2.4}',
+  "dew_point": DRY + HUMID.replace("}\n", ',"dew_point_C":9.26}'),
   " paste ": '[0, -1]}\n{"t": nan}\t{"t":',
   "venv": "8",
 };

@@ -4,6 +4,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { block } from "../helpers/documents.ts";
 import { Machine, testOnMachine } from "../helpers/machine.ts";
+import { urlOf } from "../helpers/program.ts";
 
 const PAGE = "src/readers/README.md";
 const CURL = block(PAGE, "curl -fsS -m 5").trim();
@@ -75,3 +76,15 @@ test(
     }
   },
 );
+
+test("the page's other command sends a reading as it is to an HTTP service", async () => {
+  await using machine = await Machine.start();
+  const send = block(PAGE, "--data-raw").trim().replace("URL", "BOARD:5000");
+  const loop = loopOf(UNIT.replace(/timeout 5 mosq.*(?=; done)/, () => send));
+  const code = `Deno.serve({ port: 5000 }, async (request) =>
+    new Response("@/etc/passwd", console.log(request.headers.get("content-type"), await request.text())))`;
+  const run = [Deno.execPath(), "run", "--allow-net", urlOf(code)];
+  await using service = machine.start(...run);
+  await using _loop = machine.start("sh", "-c", loop);
+  await service.waitForMatch(/^application\/json @\/etc\/passwd$/m);
+});
