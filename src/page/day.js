@@ -11,8 +11,6 @@ const MIN_LINE_MS = 60_000; // a shorter one tells nothing
 const PIXELS = 600; // in the width of a graph
 const MAX_TIMES = 4; // below it
 const STEPS_MINUTES = [1, 2, 5, 10, 30, 60, 120, 360];
-const TURN = 360; // in degrees
-const MIN_SHOWN = 1e-6; // a smaller number is shown with an exponent, not with decimals
 
 /**
  * A slot of the history, or a point that the page has seen, which starts when it ends. No line
@@ -23,19 +21,12 @@ const MIN_SHOWN = 1e-6; // a smaller number is shown with an exponent, not with 
  * @typedef {ReturnType<typeof createGraph>} Graph
  * @typedef {{ spans: Span[], decimals: number, graph?: Graph }} Day
  * @typedef {{ points: Span[], isAfterGap: boolean, decimals: number }} Seen
- *
- * How a graph is drawn: `unit` is that of its numbers, and a compass has letters.
- *
- * @typedef {{ decimals: number, kind: import("./values.js").Kind, unit: string,
- *   isCompass: boolean }} Style
+ * @typedef {import("./values.js").Kind} Kind
+ * @typedef {{ decimals: number, kind: Kind, unit: string, isCompass: boolean }} Style
  */
 
-/**
- * Parses the history: the day of each number by its label, and when the last slot ended.
- *
- * @param {string} csv
- */
-export function parseHistory(csv) {
+/** Parses the history: the day of each number by its label, and when the last slot ended. */
+export function parseHistory(/** @type {string} */ csv) {
   const [header = [], ...rows] = parseCsv(csv);
   const days = /** @type {Map<string, Day>} */ (new Map());
   const ends = rows.map(([time]) => Date.parse(time));
@@ -141,49 +132,47 @@ function joinSpans(slots, points, slotsEnd) {
   return [...slots, { ...first, isAfterGap }, ...rest];
 }
 
-/**
- * @param {Span[]} joined
- * @param {number} end
- * @param {number} now
- * @param {Style} style
- */
-function createGraph(joined, end, now, style) {
+function createGraph(
+  /** @type {Span[]} */ joined,
+  end,
+  now,
+  /** @type {Style} */ style,
+) {
   const { kind, decimals } = style;
+  const isNumber = kind === "number";
   const [bottom, top] = findLimits(joined, kind);
-  const spans = kind !== "direction"
-    ? joined
-    : joined.map((it) => ({ ...it, mean: toTurn(it.mean, bottom) }));
+  const turn = (it) => ({ ...it, mean: toTurn(it.mean, bottom) });
+  const spans = kind === "direction" ? joined.map(turn) : joined;
   const last = spans[spans.length - 1];
   const start = Math.max(end - DAY_MS, Math.min(end - SLOT_MS, spans[0].start));
   const lowest = spans.reduce((a, b) => b.low < a.low ? b : a);
   const highest = spans.reduce((a, b) => b.high > a.high ? b : a);
-  const low = formatNumber(lowest.low, decimals);
-  const high = formatNumber(highest.high, decimals);
+  const [low, high] = [lowest.low, highest.high]
+    .map((it) => formatNumber(it, decimals));
   const isFlat = low === high;
+  const rise = isNumber ? findRise(spans, decimals) : "";
   const toX = (time) => Math.round(PIXELS * (time - start) / (end - start));
+  const toMiddle = ({ start, end }) => toX((start + end) / 2);
   const toY = createScale(bottom, top, style);
-  const rise = findRise(spans, decimals);
-  const marks = kind === "number"
-    ? isFlat ? "" : place("sup", toX(middle(rise ? last : highest)), high) +
-      place("sub", toX(middle(lowest)), low) + (rise && place("sup", 0, rise))
-    : listLines(bottom, style).map(([number, text]) =>
-      `<i style="top:${toY(number)}%">${text}</i>`
-    ).join("");
+  const lines = listLines(bottom, style);
+  const extremes = isNumber && !isFlat
+    ? place("sup", toMiddle(rise ? last : highest), high) +
+      place("sub", toMiddle(lowest), low) + place("sup", 0, rise)
+    : "";
   const times = listTimes(start, end);
-  const grid = times.map((time) => `M${toX(time)},0V100`);
-  const lines = listLines(bottom, style).map(([it]) => `M0,${toY(it)}H600`);
+  const grid = times.map((time) => `M${toX(time)},0V100`)
+    .concat(lines.map(([number]) => `M0,${toY(number)}H${PIXELS}`)).join("");
+  const texts = lines.map(([number, text]) =>
+    `<i style="--y:${toY(number) / 100}">${text}</i>`
+  ).join("");
   const html = `<svg viewBox="0 0 ${PIXELS} 100" preserveAspectRatio="none"
-    fill="none" aria-hidden="true"><path stroke="#8886" d="${
-    [...grid, ...lines].join("")
-  }"/>
-    ${drawPaths(spans, kind, toX, toY)}</svg><div aria-hidden="true">${marks}${
-    labelTimes(times, toX)
-  }<mark hidden></mark></div>`;
+    fill="none" aria-hidden="true"><path stroke="#8886" d="${grid}"/>
+    ${drawPaths(spans, kind, toX, toY)}</svg><div aria-hidden="true">
+    ${extremes}${texts}${labelTimes(times, toX)}<mark hidden></mark></div>`;
   const at = ({ end }) => `at ${formatTime(end, now)}`;
+  const more = rise && `, ${rise}`;
   const summaries = {
-    number: `low ${low} ${at(lowest)}, high ${high} ${at(highest)}${
-      rise && `, ${rise}`
-    }`,
+    number: `low ${low} ${at(lowest)}, high ${high} ${at(highest)}${more}`,
     boolean: summarizeBoolean(spans),
     direction: "", // 359° is not high
   };
@@ -193,9 +182,7 @@ function createGraph(joined, end, now, style) {
   return { ...drawn, ...style, html, summary, since };
 }
 
-const middle = ({ start, end }) => (start + end) / 2;
-
-/** Writes a text at a place of a graph, from which the style keeps it within. */
+/** Writes a text at a place of a graph, within which the style keeps it. */
 const place = (name, x, text) =>
   `<${name} style="--x:${x / PIXELS};--n:${text.length}">${text}</${name}>`;
 
@@ -204,23 +191,18 @@ function labelTimes(times, toX) {
   const isHours = times.every((time) => new Date(time).getMinutes() === 0);
   const texts = times.map((it) => isHours ? formatHour(it) : formatTime(it));
   const longest = Math.max(0, ...texts.map((text) => text.length));
-  const labels = texts.map((text, index) =>
-    place("time", toX(times[index]), text)
-  );
-  const need = MAX_TIMES * (0.6 * longest + 1);
-  return `<p style="--need:${need.toFixed(1)}em">${labels.join("")}</p>`;
+  const labels = times.map((it, index) => place("time", toX(it), texts[index]));
+  const need = Math.ceil(MAX_TIMES * (0.6 * longest + 1));
+  return `<p style="--need:${need}em">${labels.join("")}</p>`;
 }
 
-/**
- * Returns the lowest and the highest number of a scale: by the means, since one false reading
- * would flatten a day, and the whole turn of a direction.
- */
+/** Returns the limits of a scale: of the means, since one false reading would flatten a day. */
 function findLimits(spans, kind) {
   if (kind === "boolean") return [0, 1];
   const means = spans.map(({ mean }) => mean);
   if (kind === "number") return [Math.min(...means), Math.max(...means)];
-  const bottom = spans.some(({ low }) => low < 0) ? -TURN / 2 : 0;
-  return [bottom, bottom + TURN];
+  const bottom = spans.some(({ low }) => low < 0) ? -180 : 0;
+  return [bottom, bottom + 360];
 }
 
 /**
@@ -230,14 +212,13 @@ function findLimits(spans, kind) {
 function createScale(bottom, top, { kind, decimals }) {
   const scale = Math.max(Math.abs(bottom), Math.abs(top)) || 1;
   const center = bottom / scale / 2 + top / scale / 2; // a sum may be infinite
-  const isCoarse = kind === "number" && scale >= MIN_SHOWN;
-  const least = isCoarse ? Math.max(10 ** (1 - decimals) / scale, 1e-8) : 0;
+  const isTiny = scale < 1e-6; // which has an exponent, and no decimals
+  const least = kind === "number" && !isTiny ? 10 ** (1 - decimals) / scale : 0;
   const range = Math.max(top / scale - bottom / scale, least) || 1;
-  const half = kind === "direction" ? 40 : 30;
+  const half = kind === "direction" ? 40 : 26;
   return (number) => {
     const height = 2 * half * ((number / scale - center) / range);
-    const cut = Math.min(Math.max(height, -half - 2), half + 2);
-    return Math.round(50 - cut);
+    return Math.round(50 - Math.min(Math.max(height, -half - 2), half + 2));
   };
 }
 
@@ -245,28 +226,22 @@ function createScale(bottom, top, { kind, decimals }) {
 function listLines(bottom, { kind, isCompass }) {
   if (kind === "number") return [];
   if (kind === "boolean") return [[0, "no"], [1, "yes"]];
-  if (!isCompass) {
-    return [0, 180, 360].map((it) => bottom + it).map((it) => [it, `${it}°`]);
-  }
-  return [0, 90, 180, 270, 360].map((
-    it,
-  ) => [bottom + it, "NESW"[(bottom + it + TURN) / 90 % 4]]);
+  const points = isCompass ? [0, 90, 180, 270, 360] : [0, 180, 360];
+  return points.map((it) => bottom + it)
+    .map((it) => [it, isCompass ? "NESW"[(it + 360) / 90 % 4] : `${it}°`]);
 }
 
 /** Returns the same direction in the turn that begins at another one. */
 const toTurn = (direction, start) =>
-  direction - TURN * Math.floor((direction - start) / TURN);
+  direction - 360 * Math.floor((direction - start) / 360);
 
 /** Tells by how much a number has risen that has not fallen in an hour or more. */
 function findRise(spans, decimals) {
-  const { end, high } = spans[spans.length - 1];
   const [{ start, low }] = spans;
-  const isRising = ({ low }, index) =>
-    index === 0 || low >= spans[index - 1].high;
-  if (end - start < HOUR_MS || !(high > low) || !spans.every(isRising)) {
-    return "";
-  }
-  return `+${formatNumber(Number((high - low).toPrecision(9)), decimals)}`;
+  const { end, high } = spans[spans.length - 1];
+  const falls = (span, index) => span.low < spans[index - 1]?.high;
+  if (end - start < HOUR_MS || high === low || spans.some(falls)) return "";
+  return `+${formatNumber(high - low, decimals)}`;
 }
 
 /** Draws a band from low to high, and a line: steps for a boolean, no band for a direction. */

@@ -28,29 +28,27 @@ const status = find("[role=status]");
 const main = find("main");
 const note = find("main + p");
 
+/** @typedef {ReturnType<typeof parseHistory>} History */
+
 /**
- * What is known: of each sensor its last answer, and its values by label. Times are the board's,
- * `now` that of its last answer.
+ * What is known: of each sensor its last answer, and its values by label. Times are the board's.
  *
- * @type {{ sensors: any[], now: number, history: ReturnType<typeof parseHistory>,
- *   historyDue: number }}
+ * @type {{ sensors: any[], now: number, history: History, historyDue: number }}
  */
 const board = { sensors: [], now: 0, history: parseHistory(""), historyDue: 0 };
 
 /**
- * The requests for the readings, of which only the answer to the last one counts. `expiry` is
- * the timer after which numbers are not current any more, or 0 while none is.
+ * The requests for the readings, of which only the answer to the last one counts. The timer
+ * `expiry`, unless it is 0, ends what is current.
  *
- * @type {{ failure: string, isRefused: boolean, turn: number, timer: number, expiry: number }}
+ * @type {Record<"turn" | "timer" | "expiry", number> & { failure: string, isRefused: boolean }}
  */
 const polling = { failure: "", isRefused: false, turn: 0, timer: 0, expiry: 0 };
 
-/**
- * The graph with the mark, the last one that had it, and where: from 0 at its left to 1.
- *
- * @type {{ element: any, last: any, place: number }}
- */
-const pointer = { element: undefined, last: undefined, place: 0 };
+/** The graph with the mark, the last one that had it, and where: from 0 at its left to 1. */
+const pointer = /** @type {{ element?: any, last?: any, place: number }} */ ({
+  place: 0,
+});
 
 /** Asks the board, and uses its answer. Returns why there is none, or an empty text. */
 async function ask(path, use, timeoutMs) {
@@ -140,7 +138,7 @@ function joinValues(sensors) {
 }
 
 /** Draws a sensor, as a card. */
-function drawSensor({ name, age, reading, values }, index) {
+function drawSensor({ name = "Reading", age, reading, values }, index) {
   const { failure } = polling;
   const isSilent = reading === undefined;
   const duration = formatDuration(age);
@@ -155,13 +153,19 @@ function drawSensor({ name, age, reading, values }, index) {
   for (const [label, value] of values) {
     const day = board.history.days.get(label) ?? { spans: [], decimals: 0 };
     const isInLine = values.size > 1 && isPlain(value, day.spans);
-    const figure = drawValue(name ?? "", value, day, isInLine);
+    const figure = drawValue(name, value, day, isInLine);
     (isInLine ? line : figures).append(Object.assign(figure, { key: label }));
   }
   const className = figures.children.length > 2 ? "wide" : "";
   const section = create("section", heading, figures, line);
   return Object.assign(section, { key: name, id: `sensor${index}`, className });
 }
+
+/** What a screen reader gets of a graph before it has had the mark. */
+const SLIDER = {
+  ...{ role: "slider", tabindex: 0, "aria-valuetext": "the last day" },
+  ...{ "aria-valuemax": PLACES, "aria-valuenow": PLACES },
+};
 
 /** Draws a value, with a box for its graph unless it is in a line. */
 function drawValue(
@@ -196,22 +200,11 @@ function drawValue(
     const box = create("div", create("p", "The graph begins in a minute"));
     return create("figure", caption, Object.assign(box, { className: kind }));
   }
-  const box = Object.assign(create("div"), {
-    graph,
-    key: "graph",
-    className: kind,
-  });
-  const its = {
-    role: "slider",
-    tabindex: 0,
-    "aria-label": `${sensor} ${name}`.trim() || "Reading",
-    "aria-valuemax": PLACES,
-    "aria-valuenow": PLACES,
-    "aria-valuetext": "the last day",
-  };
-  Object.entries(its).forEach(([key, text]) =>
-    box.setAttribute(key, `${text}`)
-  );
+  const its = { graph, key: "graph", className: kind };
+  const box = Object.assign(create("div"), its);
+  const text = `${sensor} ${shorten(name)}`.trim();
+  Object.entries({ ...SLIDER, "aria-label": text })
+    .forEach(([key, value]) => box.setAttribute(key, `${value}`));
   const hasDay = day.spans.length > 0 || history.days.size === 0; // as after a start
   const since = isUnknown || !graph.since ? "" : `, ${graph.since}`;
   const summary = create("p", hasDay ? graph.summary + since : "no history");
@@ -222,27 +215,28 @@ function drawValue(
 /** Tells at a glance which sensors are silent or lack a value, with links to their cards. */
 function drawStatus() {
   const { sensors, now } = board;
-  const { length } = sensors;
-  const line = create("p", polling.failure);
-  if (!polling.failure) {
-    const isSilent = ({ reading }) => reading === undefined;
-    const lacks = ({ values }) =>
-      [...values.values()].some(({ value }) => value === undefined);
-    const findings = [
-      tell(isSilent, "is silent", "are silent"),
-      tell((it) => !isSilent(it) && lacks(it), "lacks a value", "lack a value"),
-    ].filter((it) => it.length > 0);
-    const current = length === 1
-      ? "1 sensor, current"
-      : `${length} sensors, all current`;
-    if (findings.length === 0) line.append(current);
-    findings.forEach((it, index) => line.append(index ? "; " : "", ...it));
-    line.className = findings.length ? "problem" : "";
-    const isCut = sensors.some((it) => it.isCut);
-    const limit = isCut ? `Only ${MAX_VALUES} values are shown` : "";
-    const clock = describeClock(now, Date.now());
-    for (const text of [limit, clock].filter(Boolean)) line.append(`. ${text}`);
-  } else line.className = "problem";
+  const { failure } = polling;
+  const isSilent = ({ reading }) => reading === undefined;
+  const lacks = (it) =>
+    !isSilent(it) &&
+    [...it.values.values()].some(({ value }) => value === undefined);
+  const silent = tell(isSilent, "is silent", "are silent");
+  const lacking = tell(lacks, "lacks a value", "lack a value");
+  const isDead = failure || silent.length + lacking.length > 0;
+  const all = sensors.length === 1
+    ? "1 sensor, "
+    : `${sensors.length} sensors, all `;
+  const between = silent.length && lacking.length ? "; " : "";
+  const line = create(
+    "p",
+    ...failure ? [failure] : [...silent, between, ...lacking],
+  );
+  if (isDead) line.className = "problem";
+  else line.append(`${all}current`);
+  const isCut = sensors.some((it) => it.isCut);
+  const limit = isCut ? `Only ${MAX_VALUES} values are shown` : "";
+  const more = failure ? "" : limit || describeClock(now, Date.now());
+  if (more) line.append(`. ${more}`);
   return line;
 }
 
@@ -250,17 +244,14 @@ function drawStatus() {
 function tell(isTrue, one, several) {
   const { sensors } = board;
   const links = sensors.flatMap((sensor, index) => {
-    if (!isTrue(sensor)) return [];
     const link = create("a", create("bdi", shorten(sensor.name ?? "Reading")));
-    return [", ", Object.assign(link, { href: `#sensor${index}` })];
+    link.href = `#sensor${index}`;
+    return isTrue(sensor) ? [", ", link] : [];
   });
   const count = links.length / 2;
-  const whole = sensors.length === 1
-    ? "The sensor"
-    : `${count} of ${sensors.length} sensors`;
-  return count
-    ? [`${whole} ${count === 1 ? one : several}: `, ...links.slice(1)]
-    : [];
+  const what = count === 1 ? one : several;
+  const text = `${count} of ${sensors.length} sensors ${what}: `;
+  return count > 0 ? [text, ...links.slice(1)] : [];
 }
 
 /** Shows what is known. */
@@ -270,7 +261,7 @@ function show() {
   morph(status, drawStatus());
   const silent = find("h2.problem");
   const news = polling.failure ? "No reading" : silent?.textContent ??
-    `${find("h2 bdi")?.textContent ?? ""} ${find("figcaption")?.textContent}`;
+    `${find("h2 bdi")?.textContent} ${find("figcaption")?.textContent}`;
   document.title = `${news} – ${location.host}`;
   main.hidden = false;
 }
@@ -319,10 +310,7 @@ function follow({ type, target, clientX }) {
 }
 
 /** By how many places a key moves the mark. */
-const STEPS = {
-  ...{ ArrowLeft: -1, ArrowRight: 1, PageDown: -12, PageUp: 12 },
-  ...{ Home: -Infinity, End: Infinity },
-};
+const STEPS = { ArrowLeft: -1, ArrowRight: 1, PageDown: -12, PageUp: 12 };
 
 /** Follows the focus, and the keys on what has it. */
 function followFocus(event) {
@@ -358,14 +346,15 @@ async function poll() {
   if (polling.isRefused || document.hidden) return;
   const start = performance.now();
   const isDue = () => board.now >= board.historyDue;
-  let loading = isDue() && loadHistory();
   const use = (json) => {
     const sensors = parseSensors(json);
     if (turn !== polling.turn) return;
     readClock(sensors[0]);
     board.sensors = joinValues(sensors);
   };
-  const reason = await ask("sensors", use, PATIENCE_MS);
+  const asking = ask("sensors", use, PATIENCE_MS);
+  let loading = isDue() && loadHistory();
+  const reason = await asking;
   if (turn !== polling.turn) return;
   const rest = PERIOD_MS - (performance.now() - start);
   polling.timer = setTimeout(poll, Math.max(rest, MIN_PAUSE_MS));

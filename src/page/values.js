@@ -98,12 +98,8 @@ function splitUnit(name) {
   return { name: rest.replace(/_/g, " "), unit };
 }
 
-/**
- * Formats a number: nine significant digits, a whole integer part, some decimals at least.
- *
- * @param {number} number
- */
-export function formatNumber(number, decimals = 0) {
+/** Formats a number: nine significant digits, a whole integer part, some decimals at least. */
+export function formatNumber(/** @type {number} */ number, decimals = 0) {
   const rounded = Number(number.toPrecision(9));
   if (Math.abs(number) >= 1e15) return rounded.toExponential();
   if (Math.abs(number) >= 1e9) return `${Math.round(number)}`;
@@ -114,21 +110,13 @@ export function formatNumber(number, decimals = 0) {
   return count > fraction.length ? rounded.toFixed(count) : `${rounded}`;
 }
 
-/**
- * Counts the decimals of a number, as it is shown.
- *
- * @param {number} number
- */
-export function countDecimals(number) {
+/** Counts the decimals of a number, as it is shown. */
+export function countDecimals(/** @type {number} */ number) {
   return formatNumber(number).match(/\.(\d+)$/)?.[1]?.length ?? 0;
 }
 
-/**
- * Formats a value. A number in quotes keeps them: it is not drawn.
- *
- * @param {unknown} value
- */
-export function formatValue(value, decimals = 0) {
+/** Formats a value. A number in quotes keeps them: it is not drawn. */
+export function formatValue(/** @type {unknown} */ value, decimals = 0) {
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "number" && Number.isFinite(value)) {
     return formatNumber(value, decimals);
@@ -137,12 +125,8 @@ export function formatValue(value, decimals = 0) {
   return shorten(isQuoted ? JSON.stringify(value) : `${value}`);
 }
 
-/**
- * Formats a duration, or what is none.
- *
- * @param {number} seconds
- */
-export function formatDuration(seconds) {
+/** Formats a duration, or what is none. */
+export function formatDuration(/** @type {number} */ seconds) {
   if (!Number.isFinite(seconds)) return "unknown";
   if (seconds < 119.5) return `${Math.round(seconds)} s`;
   if (seconds < 2 * 3600) return `${Math.round(seconds / 60)} min`;
@@ -164,9 +148,6 @@ export function describeClock(boardMs, browserMs) {
   return `The board's clock is ${duration} ${direction} this device's`;
 }
 
-/**
- * Shortens a text that would fill the page.
- *
- * @param {string} text
- */
-export const shorten = (text) => text.replace(/^(.{200}).+/s, "$1…");
+/** Shortens a text that would fill the page. */
+export const shorten = (/** @type {string} */ text) =>
+  text.replace(/^(.{200}).+/s, "$1…");
