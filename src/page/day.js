@@ -102,9 +102,11 @@ export function isPlain({ value, unit }, spans) {
  *
  * @param {Day} day
  * @param {Span[]} points
- * @param {Style & { now: number, slotsEnd: number }} options
+ * @param {number} now
+ * @param {number} slotsEnd
+ * @param {Style} style
  */
-export function updateGraph(day, points, { now, slotsEnd, ...style }) {
+export function updateGraph(day, points, now, slotsEnd, style) {
   const spans = joinSpans(day.spans, points, slotsEnd)
     .filter(({ start }) => start > now - DAY_MS);
   const last = spans[spans.length - 1];

@@ -97,8 +97,10 @@ function morph(node, wanted) {
   }
   children.forEach((child, index) => {
     const next = node.childNodes[index] ?? null;
-    const rest = [...node.childNodes].slice(index);
-    let there = rest.find((it) => identify(it) === identify(child));
+    const isSame = (it) => identify(it) === identify(child);
+    let there = next && isSame(next)
+      ? next
+      : [...node.childNodes].slice(index).find(isSame);
     there ??= Object.assign(child.cloneNode(), { key: child.key });
     if (there !== next) node.insertBefore(there, next);
     morph(there, child);
@@ -138,7 +140,7 @@ function joinValues(sensors) {
 }
 
 /** Draws a sensor, as a card. */
-function drawSensor({ name = "Reading", age, reading, values }, index) {
+function drawSensor({ name, age, reading, values }, index) {
   const { failure } = polling;
   const isSilent = reading === undefined;
   const duration = formatDuration(age);
@@ -153,7 +155,7 @@ function drawSensor({ name = "Reading", age, reading, values }, index) {
   for (const [label, value] of values) {
     const day = board.history.days.get(label) ?? { spans: [], decimals: 0 };
     const isInLine = values.size > 1 && isPlain(value, day.spans);
-    const figure = drawValue(name, value, day, isInLine);
+    const figure = drawValue(name ?? "", value, day, isInLine);
     (isInLine ? line : figures).append(Object.assign(figure, { key: label }));
   }
   const className = figures.children.length > 2 ? "wide" : "";
@@ -168,12 +170,8 @@ const SLIDER = {
 };
 
 /** Draws a value, with a box for its graph unless it is in a line. */
-function drawValue(
-  sensor,
-  { name, unit, value, points, kind, ...seen },
-  day,
-  isInLine,
-) {
+function drawValue(sensor, shownValue, day, isInLine) {
+  const { name, unit, value, points, kind, ...seen } = shownValue;
   const decimals = Math.max(seen.decimals, day.decimals);
   const isMissing = value === undefined;
   const isUnknown = polling.failure || isMissing;
@@ -187,22 +185,15 @@ function drawValue(
   if (isInLine || isText) return create("figure", caption);
   const { now, history } = board;
   const isCompass = /wind|dir/i.test(seen.label);
-  const options = {
-    now,
-    slotsEnd: history.end,
-    decimals,
-    kind,
-    unit,
-    isCompass,
-  };
-  const graph = updateGraph(day, points, options);
+  const style = { decimals, kind, unit, isCompass };
+  const graph = updateGraph(day, points, now, history.end, style);
   if (!graph) {
     const box = create("div", create("p", "The graph begins in a minute"));
     return create("figure", caption, Object.assign(box, { className: kind }));
   }
   const its = { graph, key: "graph", className: kind };
   const box = Object.assign(create("div"), its);
-  const text = `${sensor} ${shorten(name)}`.trim();
+  const text = `${sensor} ${name}`.trim() || "Reading";
   Object.entries({ ...SLIDER, "aria-label": text })
     .forEach(([key, value]) => box.setAttribute(key, `${value}`));
   const hasDay = day.spans.length > 0 || history.days.size === 0; // as after a start
@@ -261,7 +252,7 @@ function show() {
   morph(status, drawStatus());
   const silent = find("h2.problem");
   const news = polling.failure ? "No reading" : silent?.textContent ??
-    `${find("h2 bdi")?.textContent} ${find("figcaption")?.textContent}`;
+    `${find("h2 bdi")?.textContent ?? ""} ${find("figcaption")?.textContent}`;
   document.title = `${news} – ${location.host}`;
   main.hidden = false;
 }
@@ -329,11 +320,10 @@ async function loadHistory() {
   const use = (csv) => board.history = parseHistory(csv);
   const reason = await ask("history", use, HISTORY_TIMEOUT_MS);
   const next = reason ? 0 : board.history.end + NEXT_HISTORY_MS;
-  // Again at once if the board's time is not known yet
-  board.historyDue = board.now && Math.max(next, board.now + HISTORY_PAUSE_MS);
+  board.historyDue = Math.max(next, board.now + HISTORY_PAUSE_MS);
   note.textContent = reason && `The last day is missing: ${reason}`;
   board.sensors = joinValues(board.sensors);
-  if (polling.isRefused) {
+  if (reason && polling.isRefused) {
     polling.turn++; // no answer under way counts
     fail(reason);
   } else if (!main.hidden) show();
