@@ -80,7 +80,7 @@ const WORDS = {
   A: /current(?:_?\d+)?$/,
   W: /power(?:_?\d+)?$/,
 };
-const SYMBOLS = { C: "°C", F: "°F", percent: "%", deg: "°", ug_m3: "µg/m³" };
+const SYMBOLS = { C: "°C", F: "°F", percent: "%", deg: "°" };
 
 /** Returns the unit that a name ends with, as it is there, or an empty text. */
 function findUnit(name) {
@@ -94,7 +94,8 @@ function splitUnit(name) {
   const key = findUnit(name);
   const isRelative = /^(?!.*absolute).*(?:humidity|moisture)$/is.test(name);
   const rest = key ? name.slice(0, -key.length - 1) : name;
-  const unit = isRelative ? "%" : SYMBOLS[key] ?? key.replace("_", "/");
+  const unit = isRelative ? "%" : SYMBOLS[key] ??
+    key.replace("_", "/").replace("ug/m3", "µg/m³");
   return { name: rest.replace(/_/g, " "), unit };
 }
 
