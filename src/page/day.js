@@ -1,6 +1,7 @@
 // The last day of a number, and its graph. Times are those of the board's clock, in ms.
 
-import { countDecimals, formatDuration, formatNumber } from "./values.js";
+import { countDecimals, formatDuration } from "./values.js";
+import { formatNumber, formatValue } from "./values.js";
 
 const SLOT_MS = 5 * 60_000;
 const HOUR_MS = 3600_000;
@@ -19,10 +20,13 @@ const STEPS_MINUTES = [1, 2, 5, 10, 30, 60, 120, 360];
  * @typedef {Numbers & { isAfterGap: boolean }} Span
  * @typedef {ReturnType<typeof createGraph>} Graph
  * @typedef {{ spans: Span[], decimals: number, graph?: Graph }} Day
+ * @typedef {{ points: Span[], isAfterGap: boolean, decimals: number }} Seen
+ * @typedef {import("./values.js").Kind} Kind
+ * @typedef {{ decimals: number, kind: Kind, unit: string, isCompass: boolean }} Style
  */
 
 /** Parses the history: the day of each number by its label, and when the last slot ended. */
-export function parseHistory(csv) {
+export function parseHistory(/** @type {string} */ csv) {
   const [header = [], ...rows] = parseCsv(csv);
   const days = /** @type {Map<string, Day>} */ (new Map());
   const ends = rows.map(([time]) => Date.parse(time));
@@ -53,14 +57,21 @@ function parseCsv(csv) {
   return rows.slice(0, -1);
 }
 
-/** Adds a point to those of a number, or a gap, and drops those that slots cover by now. */
+/**
+ * Adds a point to those of a number, or a gap, and drops those that slots cover by now.
+ *
+ * @param {Seen | undefined} before
+ * @param {number | undefined} number
+ * @param {number} now
+ * @returns {Seen}
+ */
 export function addPoint(before, number, now) {
   const { points = [], isAfterGap = false, decimals = 0 } = before ?? {};
   if (points.some(({ end }) => end === now)) {
     return { points, isAfterGap, decimals };
   }
   const kept = points.filter(({ end }) => end < now && end > now - KEPT_MS);
-  if (!Number.isFinite(number)) {
+  if (number === undefined || !Number.isFinite(number)) {
     return { points: kept, isAfterGap: true, decimals };
   }
   const [low, mean, high] = Array(3).fill(number);
@@ -71,7 +82,12 @@ export function addPoint(before, number, now) {
   };
 }
 
-/** Whether a value is a text, or a whole number that has told nothing new for an hour. */
+/**
+ * Whether a value is a text, or a whole number that has told nothing new for an hour.
+ *
+ * @param {{ value?: unknown, unit: string }} value
+ * @param {Span[]} spans
+ */
 export function isPlain({ value, unit }, spans) {
   const number = value ?? spans[0]?.low;
   if (typeof number === "boolean") return false;
@@ -83,8 +99,14 @@ export function isPlain({ value, unit }, spans) {
 /**
  * Returns the graph of a day and of points, if there is a line to see. Nothing in its HTML is a
  * text of the board. The graph before stays until it moves by a pixel.
+ *
+ * @param {Day} day
+ * @param {Span[]} points
+ * @param {number} now
+ * @param {number} slotsEnd
+ * @param {Style} style
  */
-export function updateGraph(day, points, { now, slotsEnd, decimals, kind }) {
+export function updateGraph(day, points, now, slotsEnd, style) {
   const spans = joinSpans(day.spans, points, slotsEnd)
     .filter(({ start }) => start > now - DAY_MS);
   const last = spans[spans.length - 1];
@@ -93,13 +115,14 @@ export function updateGraph(day, points, { now, slotsEnd, decimals, kind }) {
   const hours = Math.ceil((now - spans[0].start) / HOUR_MS);
   const pixel = hours * HOUR_MS / PIXELS;
   const end = Math.ceil(now / pixel) * pixel;
-  const graph = /** @type {Day} */ (day).graph;
+  const { decimals, kind } = style;
+  const { graph } = day;
   const isSame = graph?.end === end && graph.decimals === decimals &&
     graph.kind === kind && last.low >= graph.lowest.low &&
     last.high <= graph.highest.high;
   const isStep = kind === "boolean" && last.mean !== graph?.last.mean;
   if (isSame && !isStep) return graph;
-  return day.graph = createGraph(spans, end, now, decimals, kind);
+  return day.graph = createGraph(spans, end, now, style);
 }
 
 /** Adds points to the slots that they are after. The first continues these if none is missing. */
@@ -111,38 +134,116 @@ function joinSpans(slots, points, slotsEnd) {
   return [...slots, { ...first, isAfterGap }, ...rest];
 }
 
-/** @param {Span[]} spans */
-function createGraph(spans, end, now, decimals, kind) {
+function createGraph(
+  /** @type {Span[]} */ joined,
+  end,
+  now,
+  /** @type {Style} */ style,
+) {
+  const { kind, decimals } = style;
+  const isNumber = kind === "number";
+  const [bottom, top] = findLimits(joined, kind);
+  const turn = (it) => ({ ...it, mean: toTurn(it.mean, bottom) });
+  const spans = kind === "direction" ? joined.map(turn) : joined;
   const last = spans[spans.length - 1];
   const start = Math.max(end - DAY_MS, Math.min(end - SLOT_MS, spans[0].start));
   const lowest = spans.reduce((a, b) => b.low < a.low ? b : a);
   const highest = spans.reduce((a, b) => b.high > a.high ? b : a);
-  const low = formatNumber(lowest.low, decimals);
-  const high = formatNumber(highest.high, decimals);
+  const [low, high] = [lowest.low, highest.high]
+    .map((it) => formatNumber(it, decimals));
   const isFlat = low === high;
-  const scale = Math.max(Math.abs(lowest.low), Math.abs(highest.high));
-  const from = lowest.low / scale; // the difference of the numbers may be infinite
-  const range = highest.high / scale - from;
+  const rise = isNumber ? findRise(spans, decimals) : "";
   const toX = (time) => Math.round(PIXELS * (time - start) / (end - start));
-  const toY = (number) =>
-    isFlat ? 50 : Math.round(95 - 90 * ((number / scale - from) / range));
+  const toMiddle = ({ start, end }) => toX((start + end) / 2);
+  const toY = createScale(bottom, top, style);
+  const lines = listLines(bottom, style);
+  const extremes = isNumber && !isFlat
+    ? place("sup", toMiddle(rise ? last : highest), high) +
+      place("sub", toMiddle(lowest), low) + place("sup", 0, rise)
+    : "";
   const times = listTimes(start, end);
-  const grid = times.map((time) => `M${toX(time)},0V100`).join("");
-  const labels = times.map((time) =>
-    `<time style="left:${toX(time) / PIXELS * 100}%">${formatTime(time)}</time>`
+  const grid = times.map((time) => `M${toX(time)},0V100`)
+    .concat(lines.map(([number]) => `M0,${toY(number)}H${PIXELS}`)).join("");
+  const texts = lines.map(([number, text]) =>
+    `<i style="--y:${toY(number) / 100}">${text}</i>`
   ).join("");
   const html = `<svg viewBox="0 0 ${PIXELS} 100" preserveAspectRatio="none"
     fill="none" aria-hidden="true"><path stroke="#8886" d="${grid}"/>
-    ${drawPaths(spans, kind, toX, toY)}</svg>`;
+    ${drawPaths(spans, kind, toX, toY)}</svg><div aria-hidden="true">
+    ${extremes}${texts}${labelTimes(times, toX)}<mark hidden></mark></div>`;
   const at = ({ end }) => `at ${formatTime(end, now)}`;
+  const more = rise && `, ${rise}`;
   const summaries = {
-    number: `low ${low} ${at(lowest)}, high ${high} ${at(highest)}`,
-    boolean: summarizeBoolean(spans, now),
+    number: `low ${low} ${at(lowest)}, high ${high} ${at(highest)}${more}`,
+    boolean: summarizeBoolean(spans),
     direction: "", // 359° is not high
   };
   const summary = isFlat ? "no change" : summaries[kind];
+  const since = kind === "boolean" && !isFlat ? findSince(spans, now) : "";
   const drawn = { start, end, spans, lowest, highest, last };
-  return { ...drawn, kind, decimals, html, labels, summary };
+  return { ...drawn, ...style, html, summary, since };
+}
+
+/** Writes a text at a place of a graph, within which the style keeps it. */
+const place = (name, x, text) =>
+  `<${name} style="--x:${x / PIXELS};--n:${text.length}">${text}</${name}>`;
+
+/** Labels times with hours, if that is enough. Every second one needs a wide graph. */
+function labelTimes(times, toX) {
+  const isHours = times.every((time) => new Date(time).getMinutes() === 0);
+  const texts = times.map((it) => isHours ? formatHour(it) : formatTime(it));
+  const longest = Math.max(0, ...texts.map((text) => text.length));
+  const labels = times.map((it, index) => place("time", toX(it), texts[index]));
+  const need = Math.ceil(MAX_TIMES * (0.6 * longest + 1));
+  return `<p style="--need:${need}em">${labels.join("")}</p>`;
+}
+
+/** Returns the limits of a scale: of the means, since one false reading would flatten a day. */
+function findLimits(spans, kind) {
+  if (kind === "boolean") return [0, 1];
+  const means = spans.map(({ mean }) => mean);
+  if (kind === "number") return [Math.min(...means), Math.max(...means)];
+  const bottom = spans.some(({ low }) => low < 0) ? -180 : 0;
+  return [bottom, bottom + 360];
+}
+
+/**
+ * Returns a function from a number to its height, from 0 at the top to 100. What is out of the
+ * limits is cut. A number has ten of its last digit at least: one is no mountain.
+ */
+function createScale(bottom, top, { kind, decimals }) {
+  const scale = Math.max(Math.abs(bottom), Math.abs(top)) || 1;
+  const center = bottom / scale / 2 + top / scale / 2; // a sum may be infinite
+  const isTiny = scale < 1e-6; // which has an exponent, and no decimals
+  const least = kind === "number" && !isTiny ? 10 ** (1 - decimals) / scale : 0;
+  const range = Math.max(top / scale - bottom / scale, least) || 1;
+  const half = kind === "direction" ? 40 : 26;
+  return (number) => {
+    const height = 2 * half * ((number / scale - center) / range);
+    return Math.round(50 - Math.min(Math.max(height, -half - 2), half + 2));
+  };
+}
+
+/** Lists the numbers at which a graph has a line, and their texts. */
+function listLines(bottom, { kind, isCompass }) {
+  if (kind === "number") return [];
+  if (kind === "boolean") return [[0, "no"], [1, "yes"]];
+  const points = isCompass ? [0, 90, 180, 270, 360] : [0, 180, 360];
+  return points.map((it) => bottom + it)
+    .map((it) => [it, isCompass ? "NESW"[(it + 360) / 90 % 4] : `${it}°`]);
+}
+
+/** Returns the same direction in the turn that begins at another one. */
+const toTurn = (direction, start) =>
+  direction - 360 * Math.floor((direction - start) / 360);
+
+/** Tells by how much a number has risen that has not fallen in an hour or more. */
+function findRise(spans, decimals) {
+  const [{ start, low }] = spans;
+  const { end, high } = spans[spans.length - 1];
+  const falls = (span, index) => span.low < spans[index - 1]?.high;
+  if (end - start < HOUR_MS || high === low || spans.some(falls)) return "";
+  return `+${formatNumber(high - low, decimals)}`;
 }
 
 /** Draws a band from low to high, and a line: steps for a boolean, no band for a direction. */
@@ -167,38 +268,70 @@ function drawPaths(spans, kind, toX, toY) {
     <path stroke="#2f80ed" stroke-width="2" stroke-linecap="round" d="${line}"/>`;
 }
 
-/** Tells how long a boolean was true and, unless it is silent, since when it is what it is. */
-function summarizeBoolean(spans, now) {
-  let trueMs = 0;
-  let since = 0;
-  spans.forEach(({ start, end, mean, isAfterGap }, index) => {
+/** Tells how long a boolean was true. A gap does not count. */
+function summarizeBoolean(spans) {
+  const lengths = spans.map(({ start, end, mean }, index) => {
     const next = spans[index + 1];
-    trueMs += mean * ((next && !next.isAfterGap ? next.start : end) - start);
-    if (isAfterGap || mean !== spans[index - 1].mean) since = start;
+    const restMs = next && !next.isAfterGap
+      ? next.mean * (next.start - end)
+      : 0;
+    return mean * (end - start) + restMs;
   });
-  const { mean, end } = spans[spans.length - 1];
-  const text = `true for ${formatDuration(trueMs / 1000)}`;
-  return end < now
-    ? text
-    : `${text}, ${mean === 1} since ${formatTime(since, now)}`;
+  const trueMs = lengths.reduce((sum, it) => sum + it, 0);
+  return `yes for ${formatDuration(trueMs / 1000)}`;
 }
 
-/** Tells what a graph has at a place, from 0 at its left to 1 at its right. */
-export function readGraph(graph, place) {
-  const { start, end, spans, last, kind, decimals } =
-    /** @type {Graph} */ (graph);
+/** Tells since when a boolean is what it is, to five minutes, or since it is known again. */
+function findSince(spans, now) {
+  let since = 0;
+  spans.forEach(({ start, mean, isAfterGap }, index) => {
+    const before = spans[index - 1];
+    if (isAfterGap) since = start;
+    else if (mean !== before.mean) {
+      // As if the slot before had one change
+      const share = mean === 1 ? before.mean : 1 - before.mean;
+      since = before.end - share * (before.end - before.start);
+    }
+  });
+  const { mean } = spans[spans.length - 1];
+  return `${formatValue(mean === 1)} since ${formatTime(since, now)}`;
+}
+
+/**
+ * Tells what a graph has at a place, from 0 at its left to 1 at its right.
+ *
+ * @param {Graph} graph
+ * @param {number} place
+ * @param {number} now
+ */
+export function readGraph(graph, place, now) {
+  const { start, end, spans, last } = graph;
   const time = start + place * (end - start);
   const span = spans.find((it) => it.end >= time) ?? last;
   const isCut = span.isAfterGap || time > span.end;
   const distance = Math.max(span.start - time, time - span.end);
   if (isCut && distance > 2 * (end - start) / PIXELS) {
-    return `${formatTime(time)}: no reading`;
+    return `${formatTime(time, now)}: no reading`;
   }
-  const numbers = kind === "direction" ? [span.mean] : [span.low, span.high];
-  const texts = numbers.map((number) =>
-    kind === "boolean" ? `${number === 1}` : formatNumber(number, decimals)
-  );
-  return `${formatTime(span.end)}: ${[...new Set(texts)].join(" to ")}`;
+  return `${formatTime(span.end, now)}: ${formatSpan(span, graph)}`;
+}
+
+/** Formats the mean that the line draws and, if it differs, the range. */
+function formatSpan({ start, end, low, mean, high }, { kind, decimals, unit }) {
+  if (kind === "boolean") {
+    const seconds = mean * (end - start) / 1000;
+    return mean % 1
+      ? `yes for ${formatDuration(seconds)}`
+      : formatValue(!!mean);
+  }
+  const rounded = Number(mean.toFixed(Math.min(decimals + 1, 100)));
+  const isRange = kind === "number" && low !== high;
+  const number = kind === "number"
+    ? Math.min(Math.max(rounded, low), high)
+    : rounded;
+  const text = `${formatNumber(number, decimals)} ${unit}`.trim();
+  const texts = [low, high].map((it) => formatNumber(it, decimals));
+  return isRange ? `${text} (${texts.join(" to ")})` : text;
 }
 
 /** Lists round local times between two times, but not close to them. */
@@ -222,4 +355,11 @@ function formatTime(time, now = time) {
   const [day, today] = [time, now].map((it) => new Date(it).toDateString());
   const text = new Intl.DateTimeFormat([], { timeStyle: "short" }).format(time);
   return day === today ? text : `${text} yesterday`;
+}
+
+/** Formats an hour as briefly as the language permits: "6 PM", "18". */
+function formatHour(time) {
+  return new Intl.DateTimeFormat([], { hour: "numeric" }).formatToParts(time)
+    .filter(({ type }) => type === "hour" || type === "dayPeriod")
+    .map(({ value }) => value).join(" ");
 }

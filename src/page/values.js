@@ -4,6 +4,30 @@ import { DIRECTION, formatLabel } from "../sensor/label.js";
 import { DECIMAL, walk } from "../sensor/walk.js";
 
 const CLOCK_TOLERANCE_SECONDS = 300;
+const MAX_AGE_SECONDS = 1000 * 86_400;
+
+/**
+ * What is known of a sensor: its name, unless it is an only one, the time of its last reading,
+ * its age in seconds, and the reading, unless it is silent.
+ *
+ * @typedef {{ name?: string, time: string, age: number, reading?: unknown }} Sensor
+ * @typedef {"number" | "boolean" | "direction"} Kind
+ */
+
+/**
+ * Parses what is known of each sensor, of which a proxy may have made anything.
+ *
+ * @param {string} json
+ * @returns {Sensor[]}
+ */
+export function parseSensors(json) {
+  return JSON.parse(json).map(({ name, time, age, reading }) => ({
+    name: name === undefined || name === null ? undefined : `${name}`,
+    time: typeof time === "string" ? time : "",
+    age: typeof age === "number" && age <= MAX_AGE_SECONDS ? age : NaN,
+    reading: reading ?? undefined,
+  }));
+}
 
 /**
  * Lists the values of a sensor in the order of its reading, and then those that are only known,
@@ -11,6 +35,8 @@ const CLOCK_TOLERANCE_SECONDS = 300;
  * number, if it is one. A text that the sensor's name has is left out.
  *
  * @param {{ name?: string, reading?: unknown }} sensor
+ * @param {Map<string, unknown>} known
+ * @param {number} limit
  */
 export function listValues({ name: sensor, reading = null }, known, limit) {
   const values = new Map(); // of those with the same label, the last counts
@@ -43,28 +69,39 @@ function isRepeated(value, sensor) {
 }
 
 // Keys that end with a unit. A single letter counts only behind a word that has this unit:
-// `temp_C`, but not `class_A`
-const UNITS = [
-  /^.+?_(hPa|kPa|Pa|mV|kWh|kW|Wh|lux|ppm|percent|mm_h|mm|cm|m_s|km_h|m|deg)$/,
-  /(?:\b|_)(?:temp|dew|(?:wind)?chill|heat|feels|setpoint)[a-z]*(?:_[a-z]+)?(?:_?\d+)?_([CF])$/,
-  /(?:\b|_)t(?:_?\d+)?_([CF])$/,
-  /(?:\b|_)(?:volt[a-z]*|battery|supply)(?:_?\d+)?_(V)$/,
-  /(?:\b|_)current(?:_?\d+)?_(A)$/,
-  /(?:\b|_)power(?:_?\d+)?_(W)$/,
-];
+// `aussentemperatur_C`, but not `class_A`
+const UNIT =
+  /._(hPa|kPa|Pa|mbar|mV|mA|kWh|kW|Wh|VA|lux|ppm|percent|mm_h|mm|cm|m_s|km_h|km|mph|m|deg|dBm|[kM]?Hz|L|ug_m3)$/;
+const TEMPERATURE =
+  /(?:^|\P{L})(?:t|(?:temp|dew|(?:wind)?chill|heat|feels|setpoint)[\p{L}\p{M}]*(?:_\p{L}+)?)(?:_?\d+)?$|temp(?:[eé]rat\p{L}*)?(?:_?\d+)?$/u;
+const WORDS = {
+  C: TEMPERATURE,
+  F: TEMPERATURE,
+  V: /(?:volt\p{L}*|battery|supply)(?:_?\d+)?$/u,
+  A: /current(?:_?\d+)?$/,
+  W: /power(?:_?\d+)?$/,
+};
 const SYMBOLS = { C: "°C", F: "°F", percent: "%", deg: "°" };
+
+/** Returns the unit that a name ends with, as it is there, or an empty text. */
+function findUnit(name) {
+  const [, word, letter] = name.match(/^(.+)_([CFVAW])$/s) ?? [];
+  if (word) return WORDS[letter].test(word.toLowerCase()) ? letter : "";
+  return name.match(UNIT)?.[1] ?? "";
+}
 
 /** Returns the name of a value without its unit, and the unit. */
 function splitUnit(name) {
-  const key = UNITS.map((unit) => name.match(unit)?.[1]).find(Boolean) ?? "";
-  const isRelative = /^(?!.*absolute).*(?:humidity|moisture)$/s.test(name);
+  const key = findUnit(name);
+  const isRelative = /^(?!.*absolute).*(?:humidity|moisture)$/is.test(name);
   const rest = key ? name.slice(0, -key.length - 1) : name;
-  const unit = isRelative ? "%" : SYMBOLS[key] ?? key.replace("_", "/");
+  const unit = isRelative ? "%" : SYMBOLS[key] ??
+    key.replace("_", "/").replace("ug/m3", "µg/m³");
   return { name: rest.replace(/_/g, " "), unit };
 }
 
 /** Formats a number: nine significant digits, a whole integer part, some decimals at least. */
-export function formatNumber(number, decimals = 0) {
+export function formatNumber(/** @type {number} */ number, decimals = 0) {
   const rounded = Number(number.toPrecision(9));
   if (Math.abs(number) >= 1e15) return rounded.toExponential();
   if (Math.abs(number) >= 1e9) return `${Math.round(number)}`;
@@ -76,19 +113,22 @@ export function formatNumber(number, decimals = 0) {
 }
 
 /** Counts the decimals of a number, as it is shown. */
-export function countDecimals(number) {
+export function countDecimals(/** @type {number} */ number) {
   return formatNumber(number).match(/\.(\d+)$/)?.[1]?.length ?? 0;
 }
 
 /** Formats a value. A number in quotes keeps them: it is not drawn. */
-export function formatValue(value, decimals = 0) {
-  if (Number.isFinite(value)) return formatNumber(value, decimals);
+export function formatValue(/** @type {unknown} */ value, decimals = 0) {
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "number" && Number.isFinite(value)) {
+    return formatNumber(value, decimals);
+  }
   const isQuoted = typeof value === "string" && DECIMAL.test(value);
   return shorten(isQuoted ? JSON.stringify(value) : `${value}`);
 }
 
 /** Formats a duration, or what is none. */
-export function formatDuration(seconds) {
+export function formatDuration(/** @type {number} */ seconds) {
   if (!Number.isFinite(seconds)) return "unknown";
   if (seconds < 119.5) return `${Math.round(seconds)} s`;
   if (seconds < 2 * 3600) return `${Math.round(seconds / 60)} min`;
@@ -96,7 +136,12 @@ export function formatDuration(seconds) {
   return `${Math.round(seconds / 86_400)} days`;
 }
 
-/** Tells how far the clock of the board is from that of the browser, if that misleads. */
+/**
+ * Tells how far the clock of the board is from that of the browser, if that misleads.
+ *
+ * @param {number} boardMs
+ * @param {number} browserMs
+ */
 export function describeClock(boardMs, browserMs) {
   const seconds = (boardMs - browserMs) / 1000;
   if (Math.abs(seconds) <= CLOCK_TOLERANCE_SECONDS) return "";
@@ -105,8 +150,6 @@ export function describeClock(boardMs, browserMs) {
   return `The board's clock is ${duration} ${direction} this device's`;
 }
 
-/** Returns the name by which a board was opened, or nothing for an address. */
-export const nameBoard = (host) => /^[\d.]+$|:/.test(host) ? "" : host;
-
 /** Shortens a text that would fill the page. */
-export const shorten = (text) => text.replace(/^(.{200}).+/s, "$1…");
+export const shorten = (/** @type {string} */ text) =>
+  text.replace(/^(.{200}).+/s, "$1…");

@@ -7,7 +7,7 @@
 export function chromium(url: string, profile: string, seconds = 1): string[] {
   return [
     "env",
-    "TZ=UTC",
+    "TZ=Europe/Berlin",
     "LANGUAGE=en_US",
     "chromium",
     "--headless",
@@ -26,15 +26,14 @@ export function chromium(url: string, profile: string, seconds = 1): string[] {
 export interface Shown {
   title: string;
   heading: string;
-  problem: string;
+  /** The line at the top, with "!" if it is red. */
+  status: string;
   note: string;
   isHidden: boolean;
-  /** In how many columns the values of each sensor want to be. */
-  widths: string;
   /** The name and the age of each sensor and its values, with "!" if they are red. */
   sensors: string[];
-  /** Of the first graph, the path of its line, of its band, what is below it,
-   * and its summary. With a pointer on it, the place. */
+  /** Of the first graph, the path of its line, of its band, the mark if there is one,
+   * the times, and its summary. */
   graph: string;
 }
 
@@ -44,15 +43,16 @@ export function readPage(document: string): Shown {
   const text = (pattern: RegExp) => toText(shown.match(pattern)?.[1] ?? "");
   const [, ...sections] = shown.split("<section");
   const [, band = "", line = ""] = shown.match(/(?<= d=")[^"]*/g) ?? [];
-  const times = text(/<p aria-hidden="true">(.*?)<\/p>/);
-  const summary = text(/<\/div><p>(.*?)<\/p>/);
-  const place = text(/<svg[^>]* style="([^"]*)"/);
+  const times = text(/<p style="--need[^>]*>(.*?)<\/p>/);
+  const summary = text(/<\/div><p(?: class="spoken")?>(.*?)<\/p>/);
+  const place = text(/role="slider"[^>]* style="([^"]+)"/);
+  const mark = place && `${place} ${text(/<mark>(.*?)<\/mark>/)} | `;
+  const [statusLine = ""] = shown.match(/<p[^>]* role="status".*?<\/p>/s) ?? [];
   return {
     title: text(/<title>(.*?)<\/title>/s),
     heading: text(/<h1>(.*?)<\/h1>/),
-    problem: text(/<p class="problem">(.*?)<\/p>/s),
+    status: toText(statusLine) + (statusLine.includes("problem") ? "!" : ""),
     note: text(/<\/main>\s*<p>(.*?)<\/p>/),
-    widths: sections.map((it) => it.match(/flex: (\d+)/)?.[1]).join(),
     isHidden: /<main hidden/.test(shown),
     sensors: sections.map((section) => {
       const parts = section.matchAll(/<(?:h2|figcaption)(.*?)<\/[hf]/gs);
@@ -66,7 +66,7 @@ export function readPage(document: string): Shown {
     graph: [
       line,
       band.replace(/M(\d+),(\d+)H\1V\2H\1Z/g, ""),
-      place + times,
+      mark + times,
       summary,
     ]
       .join(" | "),

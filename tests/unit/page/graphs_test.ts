@@ -66,7 +66,10 @@ class_A=class A| power_W=power|W power_kW=power|kW zone_W=zone W| battery_mV=bat
 pressure_hPa=pressure|hPa rain_mm=rain|mm rain_rate_mm_h=rain rate|mm/h wind_avg_km_h=wind avg|km/h
 wind_m_s=wind|m/s wind_dir_deg=wind dir|° depth_cm=depth|cm height_m=height|m co2_ppm=co2|ppm
 soil_percent=soil|% light_lux=light|lux energy_kWh=energy|kWh humidity=humidity|%
-soil_moisture=soil moisture|% absolute_humidity=absolute humidity| humidity_1=humidity 1|
+Temperature_C=Temperature|°C aussentemperatur_C=aussentemperatur|°C température_C=température|°C
+outdoorTemp_F=outdoorTemp|°F current_mA=current|mA rssi_dBm=rssi|dBm pressure_mbar=pressure|mbar
+wind_mph=wind|mph frequency_Hz=frequency|Hz f_kHz=f|kHz f_MHz=f|MHz power_VA=power|VA path_km=path|km
+tank_L=tank|L pm25_ug_m3=pm25|µg/m³ Humidity=Humidity|% wheat_C=wheat C| t_c=t c| soil_moisture=soil moisture|% absolute_humidity=absolute humidity| humidity_1=humidity 1|
 pressure_HPA=pressure HPA| battery_ok=battery ok|`;
 
 Deno.test("listValues() knows the units that keys end with, and no wrong ones", () => {
@@ -88,6 +91,7 @@ Deno.test("listValues() tells booleans, directions and other numbers apart", () 
 /** Values, the decimals that they had, and their texts. */
 const TEXTS: [value: unknown, decimals: number, text: string][] = [
   [21, 1, "21.0"],
+  [true, 1, "yes"],
   [0.30000000000000004, 0, "0.3"],
   [101325.42, 0, "101325.42"],
   [52.520008, 0, "52.520008"],
@@ -122,9 +126,15 @@ Deno.test("describeClock() tells of more than five minutes, and in which directi
   assertEquals(tell(-420), "The board's clock is 7 h behind this device's");
 });
 
-Deno.test("nameBoard() returns a name, but no address", () => {
-  const hosts = ["4.lan", "pi", "192.168.0.7", "[fe80::1]"];
-  assertEquals(hosts.map(values.nameBoard), ["4.lan", "pi", "", ""]);
+Deno.test("parseSensors() takes whatever a proxy makes of names, times and ages", () => {
+  const its = [{ name: 0, time: 5, age: "3" }, { name: { a: 1 }, age: 9e9 }];
+  const more = [{ name: null, time: "t", age: 86_400_000, reading: null }];
+  const parsed = values.parseSensors(JSON.stringify([...its, ...more]));
+  const shown = parsed.map(({ name, time, age, reading }) =>
+    [name, time, values.formatDuration(age), reading].join()
+  );
+  const [known] = [",t,1000 days,"];
+  assertEquals(shown, ["0,,unknown,", "[object Object],,unknown,", known]);
 });
 
 const MINUTE = 60_000;
@@ -135,7 +145,7 @@ const at = (minutes: number) =>
 
 /** Replaces times by minutes since noon. */
 const count = (text: string) =>
-  [-1430, -1425, -10, -9, -2, -1, 0, 1, 2]
+  [-1430, -1425, -55, -10, -9, -5, -2, -1, 0, 1, 2, 9]
     .reduce(
       (text, minutes) => text.replaceAll(at(minutes), `${minutes}`),
       text,
@@ -164,7 +174,7 @@ Deno.test("parseHistory() ends where a text is no CSV", () => {
  * Returns the graphs of rows of the history, the last of which ends at noon, after each point
  * that the page sees, `second=number`.
  */
-function draw(rows: string, points: string, kind = "number") {
+function draw(rows: string, points: string, kind: day.Kind = "number") {
   const cells = rows.split(" ").filter(Boolean);
   const lines = cells.map((it, index) => {
     const time = NOON + 5 * MINUTE * (index + 1 - cells.length);
@@ -179,34 +189,44 @@ function draw(rows: string, points: string, kind = "number") {
     const [second, number] = point.split("=");
     const now = NOON + 1000 * Number(second);
     seen = day.addPoint(seen, number ? Number(number) : undefined, now);
-    const options = { now, slotsEnd: end, decimals: 0, kind };
-    return day.updateGraph(its, seen.points, options);
+    const style = { decimals: 0, kind, unit: "°C", isCompass: false };
+    return day.updateGraph(its, seen.points, now, end, style);
   });
 }
 
 /** Rows, points and a kind, and the line, band and summary of their last graph. */
 const GRAPHS = `; 0=7 59=8; number; none
 ; 0=7 601=8; number; none
-,, ,,; -120=7 60=8; number; M240,95h0L600,5h0; ; low 7 at -2, high 8 at 1
-; 0=1 60=1 -90=7 -30=8; number; M480,95h0L600,5h0; ; low 7 at -2, high 8 at -1
-; 0=7 60=8; number; M480,95h0L600,5h0; ; low 7 at 0, high 8 at 1
-1,2,3 ,, 4,4,4; 60=5; number; M94,73h0M469,27h0L600,5h0; M0,95H188V50H0Z; low 1 at -10, high 5 at 1
-1,2,3 1,2,3 ,,; 60=5 120=4; number; M88,73h0L265,73h0M565,5h0L600,27h0; M0,95H176V50H0ZM176,95H353V50H176Z; low 1 at -10, high 5 at 1
-1,1,1; 60=1 65= 70=1 70=1 75=1; number; M238,50h0L571,50h0M587,50h0L595,50h0; ; no change
-1,2,3; 61=2 62=9; number; M246,84h0L592,84h0L593,5h0; M0,95H492V73H0Z; low 1 at 0, high 9 at 1
--1e307,0,1e307; 60=0; number; M250,50h0L600,50h0; M0,95H500V5H0Z; low -1e+307 at 0, high 1e+307 at 0
--1.7e308,0,1.7e308; 60=0; number; M250,50h0L600,50h0; M0,95H500V5H0Z; low -1.7e+308 at 0, high 1.7e+308 at 0
-0,0,5e-324; 60=0; number; M250,95h0L600,95h0; M0,95H500V5H0Z; low 0 at 0, high 5e-324 at 0
-340,350,359 0,5,20 6,9,12; 60=2; direction; M94,7h0M281,94h0L469,93h0L600,94h0; ; 
-0,0,0 0,0.4,1 1,1,1; 60=1 61=0 120=0; boolean; M0,95H176h0H176V95H353h0H353V5H529h0H565V5H565h0H600V95H600h0; M176,95H353V5H176Z; true for 8 min, false since 1
-0,0,0 ,, 1,1,1; 60=1 65=; boolean; M0,95H186h0M373,5H559h0H596V5H596h0; ; true for 6 min
-1,1,1; 60=1; boolean; M0,50H500h0H600V50H600h0; ; no change`;
+; 0=7 540=8; number; M0,53h0L600,47h0; ; low 7 at 0, high 8 at 9|
+5,5,5; 60=5 65= 60=5 70=6; number; M242,53h0L581,53h0M597,47h0; ; low 5 at 0, high 6 at 1|
+90,100,110 185,190,200; 60=200; direction; M136,68h0L409,48h0L600,46h0; ; |
+-10,0,10 -100,-90,-80; 60=-170; direction; M136,50h0L409,70h0L600,88h0; ; |
+20,20,20 20,20.2,85 20,20,20; 60=20; number; M94,51h0L281,49h0L469,51h0L600,51h0; M188,51H375V22H188Z; low 20 at -10, high 85 at -5|
+1,1,1 1,1.5,2 2,2,2 2,2,2 2,2,2 2,2,2 2,2,2 2,2,2 2,2,2 2,2,2 2,2,2 3,3,3; 60=4; number; M25,58h0L74,55h0L123,53h0L172,53h0L221,53h0L270,53h0L320,53h0L369,53h0L418,53h0L467,53h0L516,53h0L566,47h0L600,42h0; M49,58H98V53H49Z; low 1 at -55, high 4 at 1, +3|
+0,0.4,1; 240=1; boolean; M0,76H333h0H600V24H600h0; M0,76H333V24H0Z; yes for 6 min|yes since -2
+0,0,0 1,1,1 ,, 1,1,1; 60=1; boolean; M0,76H143h0H143V24H286h0M429,24H571h0H600V24H600h0; ; yes for 11 min|yes since -5
+,, ,,; -120=7 60=8; number; M240,53h0L600,47h0; ; low 7 at -2, high 8 at 1|
+; 0=1 60=1 -90=7 -30=8; number; M480,53h0L600,47h0; ; low 7 at -2, high 8 at -1|
+; 0=7 60=8; number; M480,53h0L600,47h0; ; low 7 at 0, high 8 at 1|
+1,2,3 ,, 4,4,4; 60=5; number; M94,58h0M469,47h0L600,42h0; M0,63H188V53H0Z; low 1 at -10, high 5 at 1|
+1,2,3 1,2,3 ,,; 60=5 120=4; number; M88,58h0L265,58h0M565,42h0L600,47h0; M0,63H176V53H0ZM176,63H353V53H176Z; low 1 at -10, high 5 at 1|
+1,1,1; 60=1 65= 70=1 70=1 75=1; number; M238,50h0L571,50h0M587,50h0L595,50h0; ; no change|
+1,2,3; 61=2 62=9; number; M246,68h0L592,68h0L593,32h0; M0,73H492V63H0Z; low 1 at 0, high 9 at 1|
+-1e307,0,1e307; 60=0; number; M250,50h0L600,50h0; M0,78H500V22H0Z; low -1e+307 at 0, high 1e+307 at 0|
+-1.7e308,0,1.7e308; 60=0; number; M250,50h0L600,50h0; M0,78H500V22H0Z; low -1.7e+308 at 0, high 1.7e+308 at 0|
+0,0,5e-324; 60=0; number; M250,50h0L600,50h0; ; low 0 at 0, high 5e-324 at 0|
+340,350,359 0,5,20 6,9,12; 60=2; direction; M94,12h0M281,89h0L469,88h0L600,90h0; ; |
+0,0,0 0,0.4,1 1,1,1; 60=1 61=0 120=0; boolean; M0,76H176h0H176V76H353h0H353V24H529h0H565V24H565h0H600V76H600h0; M176,76H353V24H176Z; yes for 8 min|no since 1
+0,0,0 ,, 1,1,1; 60=1 65=; boolean; M0,76H186h0M373,24H559h0H596V24H596h0; ; yes for 6 min|yes since -5
+1,1,1; 60=1; boolean; M0,24H500h0H600V24H600h0; ; no change|`;
 
 /** Returns the line of a graph, its band without what has no area, and its summary. */
 function read(graph: day.Graph | undefined): string {
   const [, band, line] = graph?.html.match(/(?<= d=")[^"]*/g) ?? [];
   const area = band?.replace(/M(\d+),(\d+)(?:H\1V\d+|H\d+V\2)H\1Z/g, "");
-  return graph ? count(`${line}; ${area}; ${graph.summary}`) : "none";
+  return graph
+    ? count(`${line}; ${area}; ${graph.summary}|${graph.since}`)
+    : "none";
 }
 
 Deno.test("updateGraph() draws slots and points, and none in less than a minute", () => {
@@ -214,14 +234,14 @@ Deno.test("updateGraph() draws slots and points, and none in less than a minute"
     const [rows, points, kind, ...shown] = row.split("; ") as [
       string,
       string,
-      string,
+      day.Kind,
     ];
     assertEquals(read(draw(rows, points, kind).at(-1)), shown.join("; "), row);
   }
 });
 
 Deno.test("updateGraph() keeps a graph until it moves by a pixel, or what it lacks comes", () => {
-  const countGraphs = (points: string, kind?: string) =>
+  const countGraphs = (points: string, kind?: day.Kind) =>
     new Set(draw("0,1,2", points, kind)).size;
   assertEquals(countGraphs("61=1 62=2 63=0 64=1"), 1);
   assertEquals(countGraphs("61=1 62=3 63=-1"), 3);
@@ -239,30 +259,36 @@ Deno.test("updateGraph() shows the last day, in the zone that the browser has no
   // deno-lint-ignore no-explicit-any -- a zone that is 15 min behind
   Intl.DateTimeFormat = function (...its: any) {
     const clock = new DateTimeFormat(...its);
-    return { format: (time: number) => clock.format(time - 15 * MINUTE) };
+    return {
+      format: (time: number) => clock.format(time - 15 * MINUTE),
+      formatToParts: (time: number) => clock.formatToParts(time),
+    };
   } as unknown as typeof DateTimeFormat;
   assertEquals(summarize() === summary, false);
   Intl.DateTimeFormat = DateTimeFormat;
 });
 
 /** Places of a graph, from 0 to 1000, and what it has there. */
-const PLACES = `0=-10: 1 to 3
-294=-10: 1 to 3
+const PLACES = `0=-10: 2 °C (1 to 3)
+294=-10: 2 °C (1 to 3)
 353=-9: no reading
-587=0: 4
-881=0: 4
-920=1: 5
+587=0: 4 °C
+881=0: 4 °C
+920=1: 5 °C
 970=1: no reading
-1000=2: 6`;
+1000=2: 6 °C`;
 
 Deno.test("readGraph() tells the time and the number at a place, or that there is none", () => {
   const graph = draw("1,2,3 ,, 4,4,4", "60=5 65= 120=6").at(-1);
   for (const row of PLACES.split("\n")) {
     const [place, text] = row.split("=");
-    assertEquals(count(day.readGraph(graph, Number(place) / 1000)), text);
+    assertEquals(
+      count(day.readGraph(graph!, Number(place) / 1000, NOON)),
+      text,
+    );
   }
-  const tell = (row: string, kind: string) =>
-    count(day.readGraph(draw(row, "60=0", kind)[0], 0));
-  assertEquals(tell("0,5,358", "direction"), "0: 5");
-  assertEquals(tell("0,0.2,1", "boolean"), "0: false to true");
+  const tell = (row: string, kind: day.Kind) =>
+    count(day.readGraph(draw(row, "60=0", kind)[0]!, 0, NOON));
+  assertEquals(tell("0,5,358", "direction"), "0: 5 °C");
+  assertEquals(tell("0,0.2,1", "boolean"), "0: yes for 60 s");
 });
