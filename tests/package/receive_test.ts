@@ -27,7 +27,7 @@ async function connect(machine: Machine, script: string, bytes = "") {
 const get = (target: string) => `GET /${WORD}/${target} HTTP/1.1\n\n`;
 const post = (body: string, lengths: unknown[] = [body.length]) =>
   `POST /${WORD}/k HTTP/1.1\n${
-    lengths.map((it) => `content-length: ${it}\n`).join("")
+    lengths.map((length) => `content-length: ${length}\n`).join("")
   }\n${body}`;
 const text = (size: number) => `{"t":"${"x".repeat(size)}","name":"k"}`;
 const LINE = '{"t":1,"name":"k"}';

@@ -107,7 +107,7 @@ test("each example prints what its sensor says", async () => {
   // They avoid backslashes, which systemd would remove
   const sensors = `${SETTINGS}\n${EXAMPLES}`.match(/(?<=^SENSOR=).*/gm)!;
   for (const [pattern, lines] of Object.entries(PRINTED)) {
-    const found = sensors.filter((it) => RegExp(pattern).test(it));
+    const found = sensors.filter((sensor) => RegExp(pattern).test(sensor));
     assertEquals(found.length, 1, `Sensors that match ${pattern}: ${found}`);
     const command = found[0]!.replace("/dev/serial/by-id", "/home/pi");
     await using sensor = machine.startSensor(command);
