@@ -1,4 +1,3 @@
-import label from "../sensor/label.js" with { type: "text" };
 import walk from "../sensor/walk.js" with { type: "text" };
 import day from "./day.js" with { type: "text" };
 import html from "./page.html" with { type: "text" };
@@ -7,7 +6,7 @@ import style from "./page.css" with { type: "text" };
 import values from "./values.js" with { type: "text" };
 
 // Without imports: what a file imports stands before it
-const scripts = `${walk}${label}${values}${day}${script}`.replace(
+const scripts = `${walk}${values}${day}${script}`.replace(
   /^import [^;]*;/gm,
   "",
 );

@@ -1,7 +1,6 @@
 // Values, as the page shows them. Nothing here needs a browser.
 
-import { DIRECTION, formatLabel } from "../sensor/label.js";
-import { DECIMAL, walk } from "../sensor/walk.js";
+import { DECIMAL, DIRECTION, formatLabel, walk } from "../sensor/walk.js";
 
 const CLOCK_TOLERANCE_SECONDS = 300;
 const MAX_AGE_SECONDS = 1000 * 86_400;

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
-import { DIRECTION, formatLabel } from "./label.js";
 import { listNumbers } from "./numbers.ts";
 import { MAX_RESPONSE_CHARACTERS, type Snapshot } from "./reading.ts";
+import { DIRECTION, formatLabel } from "./walk.js";
 
 const SLOT_MS = 5 * 60_000;
 const MAX_SLOTS = 288; // a day

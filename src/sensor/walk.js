@@ -1,4 +1,5 @@
-// What is in a reading, for the service and for the page, which is served as plain JavaScript.
+// What is in a reading, and what its numbers are called in the history, for the service and for
+// the page, which is served as plain JavaScript.
 
 export const MAX_DEPTH = 10; // of objects and arrays in each other
 const MAX_KEY_CHARACTERS = 400; // of an object or an array whose members are listed
@@ -39,3 +40,28 @@ function* walkValue(value, key, path = []) {
 
 /** Replaces what is not Unicode, as the method does that browsers of 2021 lack. */
 const toWellFormed = (text) => text.replace(/\p{Surrogate}/gu, "\ufffd");
+
+// What a label escapes: what would split it, and a `%` that would seem to be such an escape.
+// The name of a sensor ends with the first `: `
+const SPLITS_KEY = /[\t\n\r;]|%(?=09|0A|0D|3B|25)/g;
+const SPLITS_NAME = /[\t\n\r;]|:(?= )|%(?=09|0A|0D|3B|3A |25)/g;
+
+/**
+ * Returns the label of a number, with which the names of its columns in the history end. The
+ * labels of two numbers differ, and spreadsheets split none: one that splits at semicolons
+ * takes no quotes within a cell, and so splits at line breaks, too.
+ *
+ * @param {string | undefined} sensor The name of the sensor, if there are several.
+ * @param {string | undefined} key
+ */
+export function formatLabel(sensor, key) {
+  if (key === undefined) return "";
+  const end = ` ${escape(key, SPLITS_KEY)}`;
+  return sensor ? ` ${escape(sensor, SPLITS_NAME)}:${end}` : end;
+}
+
+/** What the label of a direction in degrees ends with: `wind_dir_deg`, or stations' `winddir`. */
+export const DIRECTION = /_deg$|wind_?(gust_?)?dir(ection)?(_\w+)?$/i;
+
+const escape = (text, characters) =>
+  text.replace(characters, encodeURIComponent);

@@ -2,7 +2,7 @@
 // metrics and the page.
 
 import { assert, assertEquals } from "@std/assert";
-import { formatLabel } from "../../../src/sensor/label.js";
+import { formatLabel } from "../../../src/sensor/walk.js";
 import { testProperty } from "../../helpers/random.ts";
 
 const PARTS = [
