@@ -12,7 +12,7 @@ const char *NETWORK = "NETWORK";
 const char *PASSWORD = "PASSWORD";
 const char *URL = "http://BOARD:5001/WORD/kitchen"; // the board's address works everywhere
 
-// Returns NAN if the sensor cannot be read
+// Returns NAN if the sensor cannot be read, also in place of a library's -127 or 85
 float readTemperature() {
   return NAN;
 }

@@ -19,10 +19,11 @@ wlan.connect("NETWORK", "PASSWORD")  # from then on, it reconnects by itself
 while True:
     try:
         # Keys and texts must be ASCII: MicroPython counts letters instead of bytes
-        answer = requests.post(URL, json={"temperature_C": read_temperature()})
+        reading = {"temperature_C": read_temperature()}
+        answer = requests.post(URL, json=reading, timeout=10)
         if answer.status_code != 204:  # other answers say what to change
             print(answer.text)
         answer.close()
-    except OSError as error:
+    except Exception as error:  # drivers raise many kinds
         print(error)  # if nothing is sent, the board says how long ago
     time.sleep(60)

@@ -14,11 +14,12 @@ const w1 = (t = "21500", memory = "58 01 4b 46 7f ff 0c 10 4c", crc = "YES") =>
 
 const UNREADABLE = "A file whose reads fail with EIO";
 // Bytes of memory, of which the sixth tells whether a temperature is measured
-const [UNMEASURED, UNPOWERED, ZEROS, HOT, COLD] = [
+const [UNMEASURED, UNPOWERED, ZEROS, HOT, HOT80, COLD] = [
   "50 05 4b 46 7f ff 0c 10 1c",
   "ff 07 4b 46 7f ff 0c 10 1c",
   "00 00 00 00 00 00 00 00 00",
   "50 05 4b 46 7f ff 10 10 1c",
+  "00 05 4b 46 7f ff 0c 10 1c",
   "00 00 4b 46 7f ff 10 10 1c",
 ];
 
@@ -47,6 +48,7 @@ const ROWS: Record<string, Row> = {
   "127.94 °C without power": ["", { "28-1": w1("127937", UNPOWERED) }, OTHER],
   "0 °C of a bus that reads all zeros": ["", { "28-1": w1("0", ZEROS) }, OTHER],
   "85 °C that is measured": ["28-1", { "28-1": w1("85000", HOT) }, "85"],
+  "80 °C that is measured": ["28-1", { "28-1": w1("80000", HOT80) }, "80"],
   "0 °C that is measured": ["28-1", { "28-1": w1("0", COLD) }, "0"],
 };
 

@@ -61,6 +61,8 @@ Weather Underground | GET /WORD/weather?ID=12&PASSWORD=345678&tempf=70.5&winddir
 const ROWS: Record<string, [request: string, printed: string]> = {
   ...DEVICES,
   ...rowsOf(`
+no ? before the query | GET /WORD/k&ID=1&t=1 HTTP/1.1\\n\\n | 400
+lost sensors of a station | GET /WORD/k?tempf=-9999&t=1 HTTP/1.1\\n\\n | ${LINE}
 no first slash | GET WORD/k?t=1 HTTP/1.1\\n\\n | ${LINE}
 a space in the path | GET /WORD/living room?t=1 HTTP/1.1\\n\\n | 400
 two spaces behind the path | GET /WORD/k?t=1  HTTP/1.1\\n\\n | 400
@@ -69,6 +71,13 @@ a query that is not ASCII | GET /WORD/k?room=K%c3%bcche&t=1 HTTP/1.1\\n\\n | ${L
 `),
   "a secret key in JSON": [post('{"id":1}'), '{"id":1,"name":"k"}'],
   "an object of nulls": [post('{"t":null}'), '{"t":null,"name":"k"}'],
+  "a longer word": [get("k?t=1").replace("/k", "x/k"), "404"],
+  "an infinite number": [post('{"t":1e400}'), "400"],
+  "many arrays": [post(`{"t":${"[".repeat(2000)}`), "400"],
+  "a chunked body": [
+    post(LINE).replace("\n{", "\ntransfer-encoding: chunked\n{"),
+    "400",
+  ],
   "a length that counts letters": [post("room=K\u00fcche&t=1200"), "400"],
   "HTTP/1.0": [`GET /${WORD}/k?t=1 HTTP/1.0\n\n`, LINE],
   "a whole address": [get("k?t=1").replace(" ", " http://b"), LINE],
