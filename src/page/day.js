@@ -103,7 +103,7 @@ export function updateGraph(day, points, now, slotsEnd, style) {
   const end = Math.ceil(now / pixel) * pixel;
   const { graph } = day;
   const isSame = graph?.end === end && graph.last.mean === last.mean &&
-    graph.kind === style.kind && graph.decimals === style.decimals;
+    graph.kind === style.kind;
   return isSame ? graph : day.graph = createGraph(spans, end, now, style);
 }
 
@@ -295,7 +295,7 @@ function listTimes(start, end) {
 
 /** Formats a time in the zone in which the browser is now, and tells if it is of yesterday. */
 function formatTime(time, now = time) {
-  const [day, today] = [time, now].map((it) => new Date(it).toDateString());
+  const [day, today] = [time, now].map((date) => new Date(date).toDateString());
   const text = new Intl.DateTimeFormat([], { timeStyle: "short" }).format(time);
   return day === today ? text : `${text} yesterday`;
 }

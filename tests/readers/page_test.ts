@@ -32,7 +32,7 @@ const one = (...readings: unknown[]): Answer[] =>
 
 /** Returns the names of the columns of numbers. */
 const column = (...labels: string[]) =>
-  labels.map((it) => `min ${it},mean ${it},max ${it}`).join();
+  labels.map((label) => `min ${label},mean ${label},max ${label}`).join();
 
 /** What can be read, how a finger scrolls on a graph, and where the line of the mark is. */
 type Style = { text: string; touchAction: string; line: string };
@@ -64,10 +64,10 @@ const hide = (second: number, isHidden: boolean) =>
 /** Lets answers take some seconds. */
 const slow = (sensors: number, history: number) =>
   `const get = fetch;
-  fetch = async (url, its) => {
+  fetch = async (url, options) => {
     const seconds = url.endsWith("/history") ? ${history} : ${sensors};
     await new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
-    return get(url, its);
+    return get(url, options);
   };`;
 
 const goOnline = (second: number) =>
@@ -83,8 +83,8 @@ const point = (second: number, type: string, place: number) =>
   `setTimeout(() => {
     const graph = document.querySelector("svg");
     const { left, width } = graph.getBoundingClientRect();
-    const its = { bubbles: true, clientX: left + ${place} * width };
-    graph.dispatchEvent(new PointerEvent("pointer${type}", its));
+    const options = { bubbles: true, clientX: left + ${place} * width };
+    graph.dispatchEvent(new PointerEvent("pointer${type}", options));
   }, ${second * 1000});`;
 
 /** Puts the focus on the first graph, and presses a key. */
@@ -92,8 +92,8 @@ const focus = (second: number, key: string) =>
   `setTimeout(() => {
     const graph = document.querySelector("svg").parentNode;
     graph.dispatchEvent(new FocusEvent("focusin", { bubbles: true }));
-    const its = { bubbles: true, key: "${key}" };
-    if ("${key}") graph.dispatchEvent(new KeyboardEvent("keydown", its));
+    const options = { bubbles: true, key: "${key}" };
+    if ("${key}") graph.dispatchEvent(new KeyboardEvent("keydown", options));
   }, ${second * 1000});`;
 
 const CASES: Case[] = [
@@ -261,6 +261,13 @@ const CASES: Case[] = [
     expected: { graph: /^(?!.*--place)/, status: "1 sensor, current" },
   },
   {
+    what: "the mark on its graph when a sensor before it vanishes",
+    answers: [[["a", 1, "on"], B], [["a", 1, "on"], B], [B]],
+    history: [column("b: v"), "4,5,6"],
+    before: point(7, "move", 0),
+    expected: { graph: /--place: 0; 11:49 AM: 5/, status: "1 sensor, current" },
+  },
+  {
     what: "which sensors are silent or lack a value, at its top",
     answers: [[ATTIC, CELLAR, ["den", 1, 5]], [
       ["attic", 3, { h: 50 }],
@@ -318,7 +325,7 @@ const CASES: Case[] = [
   {
     what: "that the board's clock is wrong",
     answers: one(7),
-    before: `const its = Date.now; Date.now = () => its() + 7 * 3600_000;`,
+    before: `const now = Date.now; Date.now = () => now() + 7 * 3600_000;`,
     expected: {
       status:
         "1 sensor, current. The board's clock is 7 h behind this device's",
@@ -395,8 +402,8 @@ const FRAMES = `
       const { backgroundPosition, backgroundSize } = getComputedStyle(svg);
       const line = [backgroundPosition, backgroundSize].join();
       const text = document.querySelector("main").innerText;
-      const its = { text, touchAction, line };
-      return [document.documentElement.outerHTML, requests ?? [], its];
+      const style = { text, touchAction, line };
+      return [document.documentElement.outerHTML, requests ?? [], style];
     };
     setTimeout(() => {
       const text = JSON.stringify(Array.from(frames, show));
@@ -431,7 +438,7 @@ function createAnswers({ answers, seconds, history = [""] }: Case): string {
     fetch = async (url, { signal }) => {
       requests.push(url);
       const isDay = url === location.origin + "/board/history";
-      const asked = requests.filter((it) => it.endsWith("/sensors")).length;
+      const asked = requests.filter((path) => path.endsWith("/sensors")).length;
       const [status, body] = isDay
         ? ${json(day)}
         : sensors[asked - 1];
@@ -445,10 +452,12 @@ function serve({ url }: Request): Response {
   const { pathname, search } = new URL(url);
   const type = { "content-type": "text/html; charset=utf-8" };
   if (pathname !== "/board/") return new Response(FRAMES, { headers: type });
-  const it = CASES[Number(search.slice(1))]!;
-  const scripts = `{${OLD_BROWSER}${createAnswers(it)}${it.before ?? ""}}`;
+  const shown = CASES[Number(search.slice(1))]!;
+  const scripts = `{${OLD_BROWSER}${createAnswers(shown)}${
+    shown.before ?? ""
+  }}`;
   const page = PAGE.replace("<script", `<script>${scripts}</script><script`);
-  const policy = it.policy ?? "";
+  const policy = shown.policy ?? "";
   return new Response(page, {
     headers: { ...type, "content-security-policy": policy },
   });
@@ -472,7 +481,7 @@ testWith("chromium")("the page shows what boards answer", async () => {
   const shown = CASES.map(({ what, expected }, index) => {
     const [document, urls, style] = frames[index]!;
     const page = readPage(document.replaceAll(board, "BOARD"));
-    const count = (path: string) => urls.filter((it) => it.endsWith(path));
+    const count = (path: string) => urls.filter((url) => url.endsWith(path));
     const requests = count("/sensors").length;
     const all = {
       ...page,
@@ -481,12 +490,12 @@ testWith("chromium")("the page shows what boards answer", async () => {
       histories: count("/history").length,
     };
     const keys = Object.keys(expected) as (keyof typeof all)[];
-    const its = keys.map((key) => {
+    const values = keys.map((key) => {
       const wanted = expected[key];
       const isMatch = wanted instanceof RegExp && wanted.test(`${all[key]}`);
       return [key, isMatch ? wanted : all[key]];
     });
-    return { what, ...Object.fromEntries(its) };
+    return { what, ...Object.fromEntries(values) };
   });
   assertEquals(
     shown,
