@@ -265,7 +265,7 @@ const CASES: Case[] = [
     answers: [[["a", 1, "on"], B], [["a", 1, "on"], B], [B]],
     history: [column("b: v"), "4,5,6"],
     before: point(7, "move", 0),
-    expected: { graph: /--place: 0; 11:49 AM: 5/, status: "1 sensor, current" },
+    expected: { graph: /--place: 0; 11:59 AM: 5/, status: "1 sensor, current" },
   },
   {
     what: "which sensors are silent or lack a value, at its top",
