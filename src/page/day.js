@@ -9,8 +9,8 @@ const DAY_MS = 24 * HOUR_MS;
 const KEPT_MS = 10 * 60_000; // for points: slots cover them before
 const MIN_LINE_MS = 60_000; // a shorter one tells nothing
 const PIXELS = 600; // in the width of a graph
-const MAX_TIMES = 4; // below it
-const STEPS_MINUTES = [1, 2, 5, 10, 30, 60, 120, 360];
+const MAX_TIMES = 3; // below it: a phone has room for them
+const STEPS_MINUTES = [1, 2, 5, 10, 30, 60, 120, 240, 480];
 
 /**
  * A slot of the history, or a point that the page has seen, which starts when it ends. No line
@@ -20,9 +20,8 @@ const STEPS_MINUTES = [1, 2, 5, 10, 30, 60, 120, 360];
  * @typedef {Numbers & { isAfterGap: boolean }} Span
  * @typedef {ReturnType<typeof createGraph>} Graph
  * @typedef {{ spans: Span[], decimals: number, graph?: Graph }} Day
- * @typedef {{ points: Span[], isAfterGap: boolean, decimals: number }} Seen
  * @typedef {import("./values.js").Kind} Kind
- * @typedef {{ decimals: number, kind: Kind, unit: string, isCompass: boolean }} Style
+ * @typedef {{ decimals: number, kind: Kind, unit: string }} Style
  */
 
 /** Parses the history: the day of each number by its label, and when the last slot ended. */
@@ -57,21 +56,15 @@ function parseCsv(csv) {
   return rows.slice(0, -1);
 }
 
-/**
- * Adds a point to those of a number, or a gap, and drops those that slots cover by now.
- *
- * @param {Seen | undefined} before
- * @param {number | undefined} number
- * @param {number} now
- * @returns {Seen}
- */
-export function addPoint(before, number, now) {
-  const { points = [], isAfterGap = false, decimals = 0 } = before ?? {};
+/** Adds a point to those of a number, or a gap, and drops those that slots cover by now. */
+export function addPoint(before, number, /** @type {number} */ now) {
+  const { points, isAfterGap, decimals } = before ??
+    { points: /** @type {Span[]} */ ([]), isAfterGap: false, decimals: 0 };
   if (points.some(({ end }) => end === now)) {
     return { points, isAfterGap, decimals };
   }
   const kept = points.filter(({ end }) => end < now && end > now - KEPT_MS);
-  if (number === undefined || !Number.isFinite(number)) {
+  if (!Number.isFinite(number)) {
     return { points: kept, isAfterGap: true, decimals };
   }
   const [low, mean, high] = Array(3).fill(number);
@@ -82,13 +75,8 @@ export function addPoint(before, number, now) {
   };
 }
 
-/**
- * Whether a value is a text, or a whole number that has told nothing new for an hour.
- *
- * @param {{ value?: unknown, unit: string }} value
- * @param {Span[]} spans
- */
-export function isPlain({ value, unit }, spans) {
+/** Whether a value is a text, or a whole number that has told nothing new for an hour. */
+export function isPlain({ value, unit }, /** @type {Span[]} */ spans) {
   const number = value ?? spans[0]?.low;
   if (typeof number === "boolean") return false;
   if (unit !== "" || !Number.isInteger(number)) return !Number.isFinite(number);
@@ -98,12 +86,10 @@ export function isPlain({ value, unit }, spans) {
 
 /**
  * Returns the graph of a day and of points, if there is a line to see. Nothing in its HTML is a
- * text of the board. The graph before stays until it moves by a pixel.
+ * text of the board. The graph before stays until it moves by a pixel, or a new number comes.
  *
  * @param {Day} day
  * @param {Span[]} points
- * @param {number} now
- * @param {number} slotsEnd
  * @param {Style} style
  */
 export function updateGraph(day, points, now, slotsEnd, style) {
@@ -115,14 +101,10 @@ export function updateGraph(day, points, now, slotsEnd, style) {
   const hours = Math.ceil((now - spans[0].start) / HOUR_MS);
   const pixel = hours * HOUR_MS / PIXELS;
   const end = Math.ceil(now / pixel) * pixel;
-  const { decimals, kind } = style;
   const { graph } = day;
-  const isSame = graph?.end === end && graph.decimals === decimals &&
-    graph.kind === kind && last.low >= graph.lowest.low &&
-    last.high <= graph.highest.high;
-  const isStep = kind === "boolean" && last.mean !== graph?.last.mean;
-  if (isSame && !isStep) return graph;
-  return day.graph = createGraph(spans, end, now, style);
+  const isSame = graph?.end === end && graph.last.mean === last.mean &&
+    graph.kind === style.kind;
+  return isSame ? graph : day.graph = createGraph(spans, end, now, style);
 }
 
 /** Adds points to the slots that they are after. The first continues these if none is missing. */
@@ -134,69 +116,60 @@ function joinSpans(slots, points, slotsEnd) {
   return [...slots, { ...first, isAfterGap }, ...rest];
 }
 
-function createGraph(
-  /** @type {Span[]} */ joined,
-  end,
-  now,
-  /** @type {Style} */ style,
-) {
+function createGraph(joined, end, now, /** @type {Style} */ style) {
   const { kind, decimals } = style;
   const isNumber = kind === "number";
   const [bottom, top] = findLimits(joined, kind);
-  const turn = (it) => ({ ...it, mean: toTurn(it.mean, bottom) });
-  const spans = kind === "direction" ? joined.map(turn) : joined;
+  const turn = (span) => ({ ...span, mean: toTurn(span.mean, bottom) });
+  const spans = /** @type {Span[]} */ (
+    kind === "direction" ? joined.map(turn) : joined
+  );
   const last = spans[spans.length - 1];
   const start = Math.max(end - DAY_MS, Math.min(end - SLOT_MS, spans[0].start));
   const lowest = spans.reduce((a, b) => b.low < a.low ? b : a);
   const highest = spans.reduce((a, b) => b.high > a.high ? b : a);
-  const [low, high] = [lowest.low, highest.high]
-    .map((it) => formatNumber(it, decimals));
+  const low = formatNumber(lowest.low, decimals);
+  const high = formatNumber(highest.high, decimals);
   const isFlat = low === high;
   const rise = isNumber ? findRise(spans, decimals) : "";
   const toX = (time) => Math.round(PIXELS * (time - start) / (end - start));
   const toMiddle = ({ start, end }) => toX((start + end) / 2);
-  const toY = createScale(bottom, top, style);
-  const lines = listLines(bottom, style);
-  const extremes = isNumber && !isFlat
-    ? place("sup", toMiddle(rise ? last : highest), high) +
-      place("sub", toMiddle(lowest), low) + place("sup", 0, rise)
-    : "";
+  const toY = createScale(bottom, top, isNumber ? 10 ** (1 - decimals) : 0);
+  const highMiddle = toMiddle(rise ? last : highest);
+  const extremes = place("sup", highMiddle, high) +
+    place("sub", toMiddle(lowest), low) + place("sup", 0, rise);
+  const labels = {
+    number: isFlat ? "" : extremes,
+    boolean: place("sup", 0, "yes") + place("sub", 0, "no"),
+    direction: place("sup", 0, `${top}°`) + place("sub", 0, `${bottom}°`),
+  };
   const times = listTimes(start, end);
+  const limits = isNumber ? [] : [bottom, top];
   const grid = times.map((time) => `M${toX(time)},0V100`)
-    .concat(lines.map(([number]) => `M0,${toY(number)}H${PIXELS}`)).join("");
-  const texts = lines.map(([number, text]) =>
-    `<i style="--y:${toY(number) / 100}">${text}</i>`
-  ).join("");
+    .concat(limits.map((limit) => `M0,${toY(limit)}H${PIXELS}`)).join("");
+  const isHours = times.every((time) => new Date(time).getMinutes() === 0);
+  const texts = times.map((time) =>
+    place("time", toX(time), formatBriefly(time, isHours))
+  );
   const html = `<svg viewBox="0 0 ${PIXELS} 100" preserveAspectRatio="none"
     fill="none" aria-hidden="true"><path stroke="#8886" d="${grid}"/>
     ${drawPaths(spans, kind, toX, toY)}</svg><div aria-hidden="true">
-    ${extremes}${texts}${labelTimes(times, toX)}<mark hidden></mark></div>`;
+    ${labels[kind]}<p>${texts.join("")}</p><mark></mark></div>`;
   const at = ({ end }) => `at ${formatTime(end, now)}`;
+  const isBoolean = kind === "boolean";
   const more = rise && `, ${rise}`;
-  const summaries = {
-    number: `low ${low} ${at(lowest)}, high ${high} ${at(highest)}${more}`,
-    boolean: summarizeBoolean(spans),
-    direction: "", // 359° is not high
-  };
-  const summary = isFlat ? "no change" : summaries[kind];
-  const since = kind === "boolean" && !isFlat ? findSince(spans, now) : "";
-  const drawn = { start, end, spans, lowest, highest, last };
-  return { ...drawn, ...style, html, summary, since };
+  const range = isNumber // of directions, 359° is not high
+    ? `low ${low} ${at(lowest)}, high ${high} ${at(highest)}${more}`
+    : "";
+  const boolean = isBoolean ? summarizeBoolean(spans, now) : undefined;
+  const summary = isFlat ? "no change" : boolean?.summary ?? range;
+  const since = isFlat ? "" : boolean?.since ?? "";
+  return { ...style, start, end, spans, last, html, summary, since };
 }
 
 /** Writes a text at a place of a graph, within which the style keeps it. */
 const place = (name, x, text) =>
   `<${name} style="--x:${x / PIXELS};--n:${text.length}">${text}</${name}>`;
-
-/** Labels times with hours, if that is enough. Every second one needs a wide graph. */
-function labelTimes(times, toX) {
-  const isHours = times.every((time) => new Date(time).getMinutes() === 0);
-  const texts = times.map((it) => isHours ? formatHour(it) : formatTime(it));
-  const longest = Math.max(0, ...texts.map((text) => text.length));
-  const labels = times.map((it, index) => place("time", toX(it), texts[index]));
-  const need = Math.ceil(MAX_TIMES * (0.6 * longest + 1));
-  return `<p style="--need:${need}em">${labels.join("")}</p>`;
-}
 
 /** Returns the limits of a scale: of the means, since one false reading would flatten a day. */
 function findLimits(spans, kind) {
@@ -211,26 +184,18 @@ function findLimits(spans, kind) {
  * Returns a function from a number to its height, from 0 at the top to 100. What is out of the
  * limits is cut. A number has ten of its last digit at least: one is no mountain.
  */
-function createScale(bottom, top, { kind, decimals }) {
+function createScale(bottom, top, least) {
   const scale = Math.max(Math.abs(bottom), Math.abs(top)) || 1;
   const center = bottom / scale / 2 + top / scale / 2; // a sum may be infinite
   const isTiny = scale < 1e-6; // which has an exponent, and no decimals
-  const least = kind === "number" && !isTiny ? 10 ** (1 - decimals) / scale : 0;
-  const range = Math.max(top / scale - bottom / scale, least) || 1;
-  const half = kind === "direction" ? 40 : 26;
+  const range = Math.max(
+    top / scale - bottom / scale,
+    isTiny ? 0 : least / scale,
+  );
   return (number) => {
-    const height = 2 * half * ((number / scale - center) / range);
-    return Math.round(50 - Math.min(Math.max(height, -half - 2), half + 2));
+    const height = 52 * (number / scale - center) / (range || 1);
+    return Math.round(50 - Math.min(Math.max(height, -28), 28));
   };
-}
-
-/** Lists the numbers at which a graph has a line, and their texts. */
-function listLines(bottom, { kind, isCompass }) {
-  if (kind === "number") return [];
-  if (kind === "boolean") return [[0, "no"], [1, "yes"]];
-  const points = isCompass ? [0, 90, 180, 270, 360] : [0, 180, 360];
-  return points.map((it) => bottom + it)
-    .map((it) => [it, isCompass ? "NESW"[(it + 360) / 90 % 4] : `${it}°`]);
 }
 
 /** Returns the same direction in the turn that begins at another one. */
@@ -268,46 +233,32 @@ function drawPaths(spans, kind, toX, toY) {
     <path stroke="#2f80ed" stroke-width="2" stroke-linecap="round" d="${line}"/>`;
 }
 
-/** Tells how long a boolean was true. A gap does not count. */
-function summarizeBoolean(spans) {
-  const lengths = spans.map(({ start, end, mean }, index) => {
-    const next = spans[index + 1];
-    const restMs = next && !next.isAfterGap
-      ? next.mean * (next.start - end)
-      : 0;
-    return mean * (end - start) + restMs;
-  });
-  const trueMs = lengths.reduce((sum, it) => sum + it, 0);
-  return `yes for ${formatDuration(trueMs / 1000)}`;
-}
-
-/** Tells since when a boolean is what it is, to five minutes, or since it is known again. */
-function findSince(spans, now) {
-  let since = 0;
-  spans.forEach(({ start, mean, isAfterGap }, index) => {
-    const before = spans[index - 1];
-    if (isAfterGap) since = start;
-    else if (mean !== before.mean) {
-      // As if the slot before had one change
-      const share = mean === 1 ? before.mean : 1 - before.mean;
-      since = before.end - share * (before.end - before.start);
-    }
-  });
-  const { mean } = spans[spans.length - 1];
-  return `${formatValue(mean === 1)} since ${formatTime(since, now)}`;
-}
-
 /**
- * Tells what a graph has at a place, from 0 at its left to 1 at its right.
- *
- * @param {Graph} graph
- * @param {number} place
- * @param {number} now
+ * Tells how long a boolean was true, without gaps, and since when it is what it is, to five
+ * minutes, or since it is known again.
  */
-export function readGraph(graph, place, now) {
+function summarizeBoolean(spans, now) {
+  let trueMs = 0;
+  let since = 0;
+  spans.forEach(({ start, end, mean, isAfterGap }, index) => {
+    const before = spans[index - 1];
+    trueMs += mean * (end - start);
+    if (!isAfterGap) trueMs += before.mean * (start - before.end);
+    if (isAfterGap) since = start;
+    else if (mean !== before.mean) since = before.end;
+  });
+  const state = formatValue(spans[spans.length - 1].mean === 1);
+  return {
+    summary: `yes for ${formatDuration(trueMs / 1000)}`,
+    since: `${state} since ${formatTime(since, now)}`,
+  };
+}
+
+/** Tells what a graph has at a place, from 0 at its left to 1 at its right. */
+export function readGraph(/** @type {Graph} */ graph, place, now) {
   const { start, end, spans, last } = graph;
   const time = start + place * (end - start);
-  const span = spans.find((it) => it.end >= time) ?? last;
+  const span = spans.find((candidate) => candidate.end >= time) ?? last;
   const isCut = span.isAfterGap || time > span.end;
   const distance = Math.max(span.start - time, time - span.end);
   if (isCut && distance > 2 * (end - start) / PIXELS) {
@@ -317,21 +268,13 @@ export function readGraph(graph, place, now) {
 }
 
 /** Formats the mean that the line draws and, if it differs, the range. */
-function formatSpan({ start, end, low, mean, high }, { kind, decimals, unit }) {
-  if (kind === "boolean") {
-    const seconds = mean * (end - start) / 1000;
-    return mean % 1
-      ? `yes for ${formatDuration(seconds)}`
-      : formatValue(!!mean);
-  }
-  const rounded = Number(mean.toFixed(Math.min(decimals + 1, 100)));
-  const isRange = kind === "number" && low !== high;
-  const number = kind === "number"
-    ? Math.min(Math.max(rounded, low), high)
-    : rounded;
-  const text = `${formatNumber(number, decimals)} ${unit}`.trim();
-  const texts = [low, high].map((it) => formatNumber(it, decimals));
-  return isRange ? `${text} (${texts.join(" to ")})` : text;
+function formatSpan({ low, mean, high }, { kind, decimals, unit }) {
+  const isRange = low !== high && kind !== "direction";
+  if (kind === "boolean") return isRange ? "yes and no" : formatValue(!!low);
+  const rounded = Number(mean.toFixed(decimals + 1));
+  const text = `${formatNumber(rounded, decimals)} ${unit}`.trim();
+  const [from, to] = [low, high].map((end) => formatNumber(end, decimals));
+  return isRange ? `${text} (${from} to ${to})` : text;
 }
 
 /** Lists round local times between two times, but not close to them. */
@@ -352,14 +295,16 @@ function listTimes(start, end) {
 
 /** Formats a time in the zone in which the browser is now, and tells if it is of yesterday. */
 function formatTime(time, now = time) {
-  const [day, today] = [time, now].map((it) => new Date(it).toDateString());
+  const [day, today] = [time, now].map((date) => new Date(date).toDateString());
   const text = new Intl.DateTimeFormat([], { timeStyle: "short" }).format(time);
   return day === today ? text : `${text} yesterday`;
 }
 
-/** Formats an hour as briefly as the language permits: "6 PM", "18". */
-function formatHour(time) {
-  return new Intl.DateTimeFormat([], { hour: "numeric" }).formatToParts(time)
-    .filter(({ type }) => type === "hour" || type === "dayPeriod")
-    .map(({ value }) => value).join(" ");
+/** Formats a time as briefly as the language permits: "6 PM", "18" or, with minutes, "6:30". */
+function formatBriefly(time, isHour) {
+  const minute = isHour ? undefined : "2-digit";
+  const left = isHour ? "literal" : "dayPeriod";
+  return new Intl.DateTimeFormat([], { hour: "numeric", minute })
+    .formatToParts(time).filter(({ type }) => type !== left)
+    .map(({ value }) => value).join(isHour ? " " : "").trim();
 }

@@ -6,7 +6,7 @@ import { listValues, parseSensors, shorten } from "./values.js";
 const PERIOD_MS = 5000;
 const MIN_PAUSE_MS = 1000; // of polling, after a slow answer
 const PATIENCE_MS = 10_000; // until what was last answered is not current any more
-const FIRST_HISTORY_MS = 1000; // for which the first show waits
+const FIRST_HISTORY_MS = 1000; // for which the first cards wait
 const HISTORY_TIMEOUT_MS = 60_000;
 const HISTORY_PAUSE_MS = 60_000;
 const NEXT_HISTORY_MS = 303_000; // until the next slot has ended, and is in an answer
@@ -19,7 +19,7 @@ const PROBLEMS = {
 };
 const ASKING = "Asking the board…";
 const BASE = location.origin + location.pathname; // without a password
-const NO_ANSWER = `${BASE}sensors does not answer: is it up?`;
+const NO_ANSWER = `${BASE} does not answer: is it up?`;
 const { compare } = new Intl.Collator("en", { numeric: true });
 const find = (
   selector,
@@ -45,10 +45,8 @@ const board = { sensors: [], now: 0, history: parseHistory(""), historyDue: 0 };
  */
 const polling = { failure: "", isRefused: false, turn: 0, timer: 0, expiry: 0 };
 
-/** The graph with the mark, the last one that had it, and where: from 0 at its left to 1. */
-const pointer = /** @type {{ element?: any, last?: any, place: number }} */ ({
-  place: 0,
-});
+/** The graph with the mark, whose `place` is from 0 at its left to 1 at its right. */
+let marked = /** @type {any} */ (undefined);
 
 /** Asks the board, and uses its answer. Returns why there is none, or an empty text. */
 async function ask(path, use, timeoutMs) {
@@ -58,7 +56,7 @@ async function ask(path, use, timeoutMs) {
   const response = await fetch(url, { signal: controller.signal })
     .catch(() => undefined);
   const text = await response?.text().catch(() => undefined);
-  if (text === undefined) return `${url} does not answer: is it up?`;
+  if (text === undefined) return NO_ANSWER;
   const { ok, status } = /** @type {Response} */ (response);
   polling.isRefused ||= status === 401; // another request would ask for the password, each time
   if (status in PROBLEMS) return PROBLEMS[status];
@@ -71,6 +69,8 @@ async function ask(path, use, timeoutMs) {
   }
 }
 
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
 /** Creates an element that contains texts and other elements. */
 function create(name, ...content) {
   const element = document.createElement(name);
@@ -78,12 +78,14 @@ function create(name, ...content) {
   return element;
 }
 
+const identify = ({ nodeName, id = "" }) => nodeName + id;
+
 /**
  * Makes a node like another one. Changes only what differs: what is selected, marked or in focus
- * stays. Nodes with keys are told apart by them.
+ * stays. Nodes with an id are told apart by it.
  */
 function morph(node, wanted) {
-  for (const key of ["nodeValue", "className", "id", "href"]) {
+  for (const key of ["nodeValue", "className", "href"]) {
     if (node[key] !== wanted[key]) node[key] = wanted[key];
   }
   const { html } = wanted.graph ?? {};
@@ -92,23 +94,19 @@ function morph(node, wanted) {
   if (html) return;
   const children = [...wanted.childNodes];
   const kept = new Set(children.map(identify));
-  for (const child of [...node.childNodes]) {
-    if (!kept.has(identify(child))) child.remove();
-  }
+  const gone = [...node.childNodes].filter((child) =>
+    !kept.has(identify(child))
+  );
+  gone.forEach((child) => child.remove());
   children.forEach((child, index) => {
-    const next = node.childNodes[index] ?? null;
-    const isSame = (it) => identify(it) === identify(child);
-    let there = next && isSame(next)
-      ? next
-      : [...node.childNodes].slice(index).find(isSame);
-    there ??= Object.assign(child.cloneNode(), { key: child.key });
-    if (there !== next) node.insertBefore(there, next);
-    morph(there, child);
+    let same = node.childNodes[index] ?? null;
+    if (!same || identify(same) !== identify(child)) {
+      same = node.insertBefore(child.cloneNode(), same);
+    }
+    morph(same, child);
   });
   while (node.childNodes.length > children.length) node.lastChild.remove();
 }
-
-const identify = ({ nodeName, key = "" }) => `${nodeName} ${key}`;
 
 /** Reads the board's clock from an answer. Once it was set, the history has other times. */
 function readClock({ time, age }) {
@@ -135,120 +133,106 @@ function joinValues(sensors) {
       const kind = value.value === undefined && before?.kind || value.kind;
       values.set(value.label, { ...points, ...value, kind });
     }
-    return { ...sensor, values, isCut: room < 0 };
+    const id = `sensor ${sensor.name ?? ""}`;
+    return { ...sensor, id, values, isCut: room < 0 };
   }).sort((a, b) => compare(a.name ?? "", b.name ?? ""));
 }
 
+const isSilent = ({ reading }) => reading === undefined;
+
 /** Draws a sensor, as a card. */
-function drawSensor({ name, age, reading, values }, index) {
+function drawSensor(sensor) {
+  const { name, age, values, id } = sensor;
   const { failure } = polling;
-  const isSilent = reading === undefined;
   const duration = formatDuration(age);
-  const state = isSilent ? `silent for ${duration}` : `${duration} old`;
+  const state = isSilent(sensor) ? `silent for ${duration}` : `${duration} old`;
   const isUnknown = failure || duration === "unknown";
   const small = create("small", isUnknown ? "age unknown" : state);
   const title = name === undefined ? "Reading" : create("bdi", shorten(name));
   const heading = create("h2", title, " ", small);
-  if (isSilent && !failure) heading.className = "problem";
+  if (isSilent(sensor) && !failure) heading.className = "problem";
   const figures = create("div");
   const line = create("aside");
-  for (const [label, value] of values) {
-    const day = board.history.days.get(label) ?? { spans: [], decimals: 0 };
+  for (const value of values.values()) {
+    const day = board.history.days.get(value.label) ??
+      { spans: [], decimals: 0 };
     const isInLine = values.size > 1 && isPlain(value, day.spans);
-    const figure = drawValue(name ?? "", value, day, isInLine);
-    (isInLine ? line : figures).append(Object.assign(figure, { key: label }));
+    const figure = drawValue(name ?? "Reading", value, day, isInLine);
+    (isInLine ? line : figures).append(figure);
   }
   const className = figures.children.length > 2 ? "wide" : "";
   const section = create("section", heading, figures, line);
-  return Object.assign(section, { key: name, id: `sensor${index}`, className });
+  return Object.assign(section, { id, className });
 }
-
-/** What a screen reader gets of a graph before it has had the mark. */
-const SLIDER = {
-  ...{ role: "slider", tabindex: 0, "aria-valuetext": "the last day" },
-  ...{ "aria-valuemax": PLACES, "aria-valuenow": PLACES },
-};
 
 /** Draws a value, with a box for its graph unless it is in a line. */
-function drawValue(sensor, shownValue, day, isInLine) {
-  const { name, unit, value, points, kind, ...seen } = shownValue;
-  const decimals = Math.max(seen.decimals, day.decimals);
+function drawValue(sensor, shown, day, isInLine) {
+  const { label, name, unit, value, number, points, kind } = shown;
+  const decimals = Math.max(shown.decimals, day.decimals);
   const isMissing = value === undefined;
   const isUnknown = polling.failure || isMissing;
-  const number = create("b", isUnknown ? "–" : formatValue(value, decimals));
-  if (isMissing && !polling.failure) number.className = "problem";
-  const label = create("span", shorten(name));
-  const shown = create("span", number, " ", create("small", unit));
-  const caption = create("figcaption", label, " ", shown);
+  const text = create("b", isUnknown ? "–" : formatValue(value, decimals));
+  if (isMissing && !polling.failure) text.className = "problem";
+  const caption = create("figcaption", create("span", shorten(name)), " ");
+  caption.append(create("span", text, " ", create("small", unit)));
+  const drawn = Object.assign(create("figure", caption), { id: label });
   const isText = points.length + day.spans.length === 0 &&
-    !Number.isFinite(seen.number);
-  if (isInLine || isText) return create("figure", caption);
+    !Number.isFinite(number);
+  if (isInLine || isText) return drawn;
   const { now, history } = board;
-  const isCompass = /wind|dir/i.test(seen.label);
-  const style = { decimals, kind, unit, isCompass };
+  const style = { decimals, kind, unit };
   const graph = updateGraph(day, points, now, history.end, style);
-  if (!graph) {
-    const box = create("div", create("p", "The graph begins in a minute"));
-    return create("figure", caption, Object.assign(box, { className: kind }));
-  }
-  const its = { graph, key: "graph", className: kind };
-  const box = Object.assign(create("div"), its);
-  const text = `${sensor} ${name}`.trim() || "Reading";
-  Object.entries({ ...SLIDER, "aria-label": text })
-    .forEach(([key, value]) => box.setAttribute(key, `${value}`));
+  const id = graph ? `graph ${label}` : "";
+  const box = Object.assign(create("div"), { graph, id });
+  Object.entries({
+    ...{ role: "slider", tabindex: "0", "aria-label": `${sensor} ${name}` },
+    ...{ "aria-valuenow": "100", "aria-valuetext": "the last day" },
+  }).forEach(([key, value]) => box.setAttribute(key, value));
   const hasDay = day.spans.length > 0 || history.days.size === 0; // as after a start
-  const since = isUnknown || !graph.since ? "" : `, ${graph.since}`;
-  const summary = create("p", hasDay ? graph.summary + since : "no history");
-  if (kind !== "boolean") summary.className = "spoken"; // the graph shows it
-  return create("figure", caption, box, summary);
+  const since = isUnknown || !graph?.since ? "" : `, ${graph.since}`;
+  const known = hasDay ? graph?.summary + since : "no history";
+  const summary = create("p", graph ? known : "The graph begins in a minute");
+  if (graph && kind !== "boolean") summary.className = "spoken"; // the graph shows it
+  drawn.append(box, summary);
+  return drawn;
 }
 
-/** Tells at a glance which sensors are silent or lack a value, with links to their cards. */
+/** Tells at a glance whether all is current, with links to the cards of what is not. */
 function drawStatus() {
   const { sensors, now } = board;
   const { failure } = polling;
-  const isSilent = ({ reading }) => reading === undefined;
-  const lacks = (it) =>
-    !isSilent(it) &&
-    [...it.values.values()].some(({ value }) => value === undefined);
-  const silent = tell(isSilent, "is silent", "are silent");
-  const lacking = tell(lacks, "lacks a value", "lack a value");
-  const isDead = failure || silent.length + lacking.length > 0;
+  const dead = sensors.filter((sensor) => {
+    const values = [...sensor.values.values()];
+    return isSilent(sensor) || values.some(({ value }) => value === undefined);
+  });
+  const links = dead.flatMap(({ name, id }) => {
+    const link = create("a", create("bdi", shorten(name ?? "Reading")));
+    link.href = `#${encodeURIComponent(id)}`;
+    return [", ", link];
+  });
+  const lack = dead.every(isSilent) ? "" : "missing a value";
+  const silence = dead.some(isSilent) ? "silent" : "";
+  const state = [silence, lack].filter(Boolean).join(" or ");
+  const verb = dead.length === 1 ? "is" : "are";
+  const count =
+    `${dead.length} of ${sensors.length} sensors ${verb} ${state}: `;
   const all = sensors.length === 1
-    ? "1 sensor, "
-    : `${sensors.length} sensors, all `;
-  const between = silent.length && lacking.length ? "; " : "";
-  const line = create(
-    "p",
-    ...failure ? [failure] : [...silent, between, ...lacking],
-  );
-  if (isDead) line.className = "problem";
-  else line.append(`${all}current`);
-  const isCut = sensors.some((it) => it.isCut);
+    ? "1 sensor,"
+    : `${sensors.length} sensors, all`;
+  const isCut = sensors.some((sensor) => sensor.isCut);
   const limit = isCut ? `Only ${MAX_VALUES} values are shown` : "";
   const more = failure ? "" : limit || describeClock(now, Date.now());
-  if (more) line.append(`. ${more}`);
-  return line;
-}
-
-/** Tells of which sensors something is true. */
-function tell(isTrue, one, several) {
-  const { sensors } = board;
-  const links = sensors.flatMap((sensor, index) => {
-    const link = create("a", create("bdi", shorten(sensor.name ?? "Reading")));
-    link.href = `#sensor${index}`;
-    return isTrue(sensor) ? [", ", link] : [];
-  });
-  const count = links.length / 2;
-  const what = count === 1 ? one : several;
-  const text = `${count} of ${sensors.length} sensors ${what}: `;
-  return count > 0 ? [text, ...links.slice(1)] : [];
+  const isDead = failure || dead.length > 0;
+  const problem = failure ? [failure] : [count, ...links.slice(1)];
+  const text = isDead ? problem : [`${all} current`];
+  const line = create("p", ...text, more && `. ${more}`);
+  return Object.assign(line, { className: isDead ? "problem" : "" });
 }
 
 /** Shows what is known. */
 function show() {
   morph(main, create("main", ...board.sensors.map(drawSensor)));
-  mark();
+  mark(marked, marked?.place);
   morph(status, drawStatus());
   const silent = find("h2.problem");
   const news = polling.failure ? "No reading" : silent?.textContent ??
@@ -265,53 +249,37 @@ function fail(reason) {
   show();
 }
 
-/** Tells what is at the mark, above it. */
-function mark() {
-  const { element, place } = pointer;
-  if (!element) return;
-  element.style.setProperty("--place", place);
-  const text = readGraph(element.graph, place, board.now);
-  const bubble = element.querySelector("mark");
-  bubble.textContent = text;
-  bubble.hidden = false;
-  element.setAttribute("aria-valuenow", Math.round(PLACES * place));
-  element.setAttribute("aria-valuetext", text);
-}
-
-/** Moves the mark to a place of a graph, or takes it away. */
-function moveMark(element, place = 0) {
-  const before = pointer.element;
-  if (before && before !== element) {
-    before.style.removeProperty("--place");
-    before.querySelector("mark").hidden = true;
+/** Moves the mark to a place of a graph and tells, above it, what is there, or takes it away. */
+function mark(box, place) {
+  if (marked && marked !== box) {
+    marked.style.removeProperty("--place");
+    marked.querySelector("mark").textContent = "";
   }
-  pointer.element = element;
-  if (!element) return;
-  pointer.last = element;
-  pointer.place = Math.min(Math.max(place, 0), 1);
-  mark();
-}
-
-/** Follows the pointer on a graph until it leaves it. */
-function follow({ type, target, clientX }) {
-  const graph = type === "pointerout" ? null : target.closest("svg");
-  if (!graph) return moveMark();
-  const { left, width } = graph.getBoundingClientRect();
-  moveMark(graph.parentNode, (clientX - left) / width);
+  marked = box;
+  if (!box) return;
+  box.place = Math.min(Math.max(place, 0), 1);
+  const text = readGraph(box.graph, box.place, board.now);
+  box.style.setProperty("--place", box.place);
+  box.querySelector("mark").textContent = text;
+  box.setAttribute("aria-valuenow", Math.round(100 * box.place));
+  box.setAttribute("aria-valuetext", text);
 }
 
 /** By how many places a key moves the mark. */
 const STEPS = { ArrowLeft: -1, ArrowRight: 1, PageDown: -12, PageUp: 12 };
 
-/** Follows the focus, and the keys on what has it. */
-function followFocus(event) {
-  const { type, target, key = "" } = event;
-  if (type === "focusout") return moveMark();
-  const hasModifier = event.altKey || event.ctrlKey || event.metaKey;
-  if (!target.graph || hasModifier || key && !(key in STEPS)) return;
+/** Follows the pointer, the focus and the keys. After a tap, the focus finds the mark there. */
+function follow(event) {
+  const { type, target, clientX, key = "" } = event;
+  const isShortcut = event.altKey || event.ctrlKey || event.metaKey;
+  if (type === "keydown" && (isShortcut || !(key in STEPS))) return;
+  const box = target.graph ? target : target.closest("svg")?.parentNode;
+  if (!box?.graph || type.endsWith("out")) return mark();
   if (key) event.preventDefault();
-  const place = target === pointer.last ? pointer.place : 1; // a tap has its own
-  moveMark(target, place + (STEPS[key] ?? 0) / PLACES);
+  const { left, width } = box.getBoundingClientRect();
+  const step = (STEPS[key] ?? 0) / PLACES;
+  const isPointer = type.startsWith("pointer");
+  mark(box, isPointer ? (clientX - left) / width : (box.place ?? 1) + step);
 }
 
 /** Asks for the last day. Whatever comes of it, the readings stay. */
@@ -335,38 +303,30 @@ async function poll() {
   const turn = ++polling.turn;
   if (polling.isRefused || document.hidden) return;
   const start = performance.now();
-  const isDue = () => board.now >= board.historyDue;
   const use = (json) => {
     const sensors = parseSensors(json);
     if (turn !== polling.turn) return;
     readClock(sensors[0]);
     board.sensors = joinValues(sensors);
   };
-  const asking = ask("sensors", use, PATIENCE_MS);
-  let loading = isDue() && loadHistory();
-  const reason = await asking;
+  const loading = board.now >= board.historyDue && loadHistory();
+  const reason = await ask("sensors", use, PATIENCE_MS);
   if (turn !== polling.turn) return;
   const rest = PERIOD_MS - (performance.now() - start);
   polling.timer = setTimeout(poll, Math.max(rest, MIN_PAUSE_MS));
-  if (reason) {
-    if (reason !== NO_ANSWER || polling.expiry === 0) fail(reason);
-    return;
-  }
+  if (reason === NO_ANSWER && polling.expiry > 0) return;
+  if (reason) return fail(reason);
   polling.failure = "";
   clearTimeout(polling.expiry);
   polling.expiry = setTimeout(fail, PATIENCE_MS, NO_ANSWER);
-  if (isDue()) loading = loadHistory();
-  if (loading && !main.firstChild) { // with their graphs, values do not move
-    const pause = new Promise((resolve) =>
-      setTimeout(resolve, FIRST_HISTORY_MS)
-    );
-    await Promise.race([loading, pause]);
-  }
+  // With their graphs, values do not move
+  if (!main.firstChild) await Promise.race([loading, pause(FIRST_HISTORY_MS)]);
   if (turn === polling.turn) show();
 }
 
 /** A hidden page asks nothing, and shows no number: a phone may freeze it at any time. */
 function restart() {
+  if (polling.isRefused) return;
   main.hidden = true;
   clearTimeout(polling.expiry);
   polling.expiry = 0;
@@ -383,7 +343,7 @@ if (location.protocol !== "file:") {
   addEventListener("online", poll);
   main.onpointerover = main.onpointermove = follow;
   main.onpointerdown = main.onpointerout = follow;
-  main.onkeydown = followFocus;
-  main.addEventListener("focusin", followFocus);
-  main.addEventListener("focusout", followFocus);
+  main.onkeydown = follow;
+  main.addEventListener("focusin", follow);
+  main.addEventListener("focusout", follow);
 }

@@ -5,11 +5,9 @@ import script from "./page.js" with { type: "text" };
 import style from "./page.css" with { type: "text" };
 import values from "./values.js" with { type: "text" };
 
-// Without imports: what a file imports stands before it
-const scripts = `${walk}${values}${day}${script}`.replace(
-  /^import [^;]*;/gm,
-  "",
-);
+// Without imports: what a file imports stands before it. Without comments: phones load less
+const scripts = `${walk}${values}${day}${script}`
+  .replace(/^import [^;]*;|^ *(\/\/.*|\/\*\*((?!\*\/)[^])*\*\/)$\n/gm, "");
 
 /** The document of the page with graphs, with its style and its script. */
 export const PAGE = html

@@ -5,22 +5,17 @@ import { DECIMAL, DIRECTION, formatLabel, walk } from "../sensor/walk.js";
 const CLOCK_TOLERANCE_SECONDS = 300;
 const MAX_AGE_SECONDS = 1000 * 86_400;
 
-/**
- * What is known of a sensor: its name, unless it is an only one, the time of its last reading,
- * its age in seconds, and the reading, unless it is silent.
- *
- * @typedef {{ name?: string, time: string, age: number, reading?: unknown }} Sensor
- * @typedef {"number" | "boolean" | "direction"} Kind
- */
+/** @typedef {"number" | "boolean" | "direction"} Kind */
 
 /**
- * Parses what is known of each sensor, of which a proxy may have made anything.
- *
- * @param {string} json
- * @returns {Sensor[]}
+ * Parses what is known of each sensor, of which a proxy may have made anything: its name, unless
+ * it is an only one, the time of its last reading, its age in seconds, and the reading, unless it
+ * is silent.
  */
-export function parseSensors(json) {
-  return JSON.parse(json).map(({ name, time, age, reading }) => ({
+export function parseSensors(/** @type {string} */ json) {
+  return /** @type {any[]} */ (JSON.parse(json)).map((
+    { name, time, age, reading },
+  ) => ({
     name: name === undefined || name === null ? undefined : `${name}`,
     time: typeof time === "string" ? time : "",
     age: typeof age === "number" && age <= MAX_AGE_SECONDS ? age : NaN,
@@ -35,7 +30,6 @@ export function parseSensors(json) {
  *
  * @param {{ name?: string, reading?: unknown }} sensor
  * @param {Map<string, unknown>} known
- * @param {number} limit
  */
 export function listValues({ name: sensor, reading = null }, known, limit) {
   const values = new Map(); // of those with the same label, the last counts
@@ -69,33 +63,24 @@ function isRepeated(value, sensor) {
 
 // Keys that end with a unit. A single letter counts only behind a word that has this unit:
 // `aussentemperatur_C`, but not `class_A`
-const UNIT =
-  /._(hPa|kPa|Pa|mbar|mV|mA|kWh|kW|Wh|VA|lux|ppm|percent|mm_h|mm|cm|m_s|km_h|km|mph|m|deg|dBm|[kM]?Hz|L|ug_m3)$/;
-const TEMPERATURE =
-  /(?:^|\P{L})(?:t|(?:temp|dew|(?:wind)?chill|heat|feels|setpoint)[\p{L}\p{M}]*(?:_\p{L}+)?)(?:_?\d+)?$|temp(?:[eé]rat\p{L}*)?(?:_?\d+)?$/u;
-const WORDS = {
-  C: TEMPERATURE,
-  F: TEMPERATURE,
-  V: /(?:volt\p{L}*|battery|supply)(?:_?\d+)?$/u,
-  A: /current(?:_?\d+)?$/,
-  W: /power(?:_?\d+)?$/,
-};
-const SYMBOLS = { C: "°C", F: "°F", percent: "%", deg: "°" };
-
-/** Returns the unit that a name ends with, as it is there, or an empty text. */
-function findUnit(name) {
-  const [, word, letter] = name.match(/^(.+)_([CFVAW])$/s) ?? [];
-  if (word) return WORDS[letter].test(word.toLowerCase()) ? letter : "";
-  return name.match(UNIT)?.[1] ?? "";
-}
+const UNITS = [
+  /._(hPa|kPa|Pa|mbar|mV|mA|kWh|kW|Wh|VA|lux|ppm|percent|mm_h|mm|cm|m_s|km_h|km|mph|m|deg|dBm|[kM]?Hz|L|ug_m3)$/,
+  /temp(?:[eé]rat\p{L}*)?(?:_?\d+)?_([CF])$/u,
+  /(?:^|\P{L})(?:temp|dew|(?:wind)?chill|heat|feels|setpoint)[\p{L}\p{M}]*(?:_\p{L}+)?(?:_?\d+)?_([CF])$/u,
+  /(?:^|\P{L})t(?:_?\d+)?_([CF])$/u,
+  /(?:volt\p{L}*|battery|supply)(?:_?\d+)?_(V)$/u,
+  /current(?:_?\d+)?_(A)$/,
+  /power(?:_?\d+)?_(W)$/,
+];
+const SYMBOLS = { C: "°C", F: "°F", percent: "%", deg: "°", ug_m3: "µg/m³" };
 
 /** Returns the name of a value without its unit, and the unit. */
 function splitUnit(name) {
-  const key = findUnit(name);
+  const word = name.replace(/^.+(?=_)/s, (start) => start.toLowerCase());
+  const key = UNITS.map((unit) => word.match(unit)?.[1]).find(Boolean) ?? "";
   const isRelative = /^(?!.*absolute).*(?:humidity|moisture)$/is.test(name);
   const rest = key ? name.slice(0, -key.length - 1) : name;
-  const unit = isRelative ? "%" : SYMBOLS[key] ??
-    key.replace("_", "/").replace("ug/m3", "µg/m³");
+  const unit = isRelative ? "%" : SYMBOLS[key] ?? key.replace("_", "/");
   return { name: rest.replace(/_/g, " "), unit };
 }
 
@@ -119,9 +104,7 @@ export function countDecimals(/** @type {number} */ number) {
 /** Formats a value. A number in quotes keeps them: it is not drawn. */
 export function formatValue(/** @type {unknown} */ value, decimals = 0) {
   if (typeof value === "boolean") return value ? "yes" : "no";
-  if (typeof value === "number" && Number.isFinite(value)) {
-    return formatNumber(value, decimals);
-  }
+  if (Number.isFinite(value)) return formatNumber(Number(value), decimals);
   const isQuoted = typeof value === "string" && DECIMAL.test(value);
   return shorten(isQuoted ? JSON.stringify(value) : `${value}`);
 }
@@ -135,13 +118,8 @@ export function formatDuration(/** @type {number} */ seconds) {
   return `${Math.round(seconds / 86_400)} days`;
 }
 
-/**
- * Tells how far the clock of the board is from that of the browser, if that misleads.
- *
- * @param {number} boardMs
- * @param {number} browserMs
- */
-export function describeClock(boardMs, browserMs) {
+/** Tells how far the clock of the board is from that of the browser, if that misleads. */
+export function describeClock(/** @type {number} */ boardMs, browserMs) {
   const seconds = (boardMs - browserMs) / 1000;
   if (Math.abs(seconds) <= CLOCK_TOLERANCE_SECONDS) return "";
   const duration = formatDuration(Math.abs(seconds));

@@ -43,7 +43,7 @@ export function readPage(document: string): Shown {
   const text = (pattern: RegExp) => toText(shown.match(pattern)?.[1] ?? "");
   const [, ...sections] = shown.split("<section");
   const [, band = "", line = ""] = shown.match(/(?<= d=")[^"]*/g) ?? [];
-  const times = text(/<p style="--need[^>]*>(.*?)<\/p>/);
+  const times = text(/<p>(<time.*?)<\/p>/);
   const summary = text(/<\/div><p(?: class="spoken")?>(.*?)<\/p>/);
   const place = text(/role="slider"[^>]* style="([^"]+)"/);
   const mark = place && `${place} ${text(/<mark>(.*?)<\/mark>/)} | `;
