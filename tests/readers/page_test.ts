@@ -36,6 +36,7 @@ const column = (...labels: string[]) =>
 
 /** What can be read, how a finger scrolls on a graph, and where the line of the mark is. */
 type Style = { text: string; touchAction: string; line: string };
+type Frame = [document: string, requests: string[], style: Style];
 
 interface Case {
   what: string;
@@ -72,6 +73,8 @@ const slow = (sensors: number, history: number) =>
 
 const goOnline = (second: number) =>
   `setTimeout(() => dispatchEvent(new Event("online")), ${second * 1000});`;
+
+const HALF_DAY = Array(144).fill("1,1,1");
 
 /** A day with a gap, and how it is drawn with a 7 and some 8 after it. */
 const DAY: Case["history"] = ["min,mean,max", "1,2,3", ",,", "4,4,4"];
@@ -249,7 +252,7 @@ const CASES: Case[] = [
   {
     what: "the last reading to a key, and five minutes a press",
     answers: one(7),
-    history: ["min,mean,max", ...Array(288).fill("1,1,1"), "2,2,2"],
+    history: ["min,mean,max", ...HALF_DAY, ...HALF_DAY, "2,2,2"],
     before: focus(12, "ArrowLeft"),
     expected: { graph: /--place: 0.99\d+; 11:59 AM: 2 / },
   },
@@ -295,14 +298,9 @@ const CASES: Case[] = [
     what:
       "hours of the browser's zone, also where clocks are set back, and yesterday",
     answers: one(7),
-    history: [
-      "min,mean,max",
-      ...Array(144).fill("1,1,1"),
-      "0,1,1",
-      ...Array(143).fill("1,1,1"),
-    ],
+    history: ["min,mean,max", ...HALF_DAY, "0,1,1", ...HALF_DAY],
     expected: {
-      graph: /\| 4 PM 12 AM 8 AM \| low 0 at 1:04 AM, high 7 at 12:00 PM$/,
+      graph: /\| 4 PM 12 AM 8 AM \| low 0 at 12:59 AM, high 7 at 12:00 PM$/,
     },
   },
   {
@@ -453,11 +451,9 @@ function serve({ url }: Request): Response {
   const type = { "content-type": "text/html; charset=utf-8" };
   if (pathname !== "/board/") return new Response(FRAMES, { headers: type });
   const shown = CASES[Number(search.slice(1))]!;
-  const scripts = `{${OLD_BROWSER}${createAnswers(shown)}${
-    shown.before ?? ""
-  }}`;
+  const { before = "", policy = "" } = shown;
+  const scripts = `{${OLD_BROWSER}${createAnswers(shown)}${before}}`;
   const page = PAGE.replace("<script", `<script>${scripts}</script><script`);
-  const policy = shown.policy ?? "";
   return new Response(page, {
     headers: { ...type, "content-security-policy": policy },
   });
@@ -474,21 +470,14 @@ testWith("chromium")("the page shows what boards answer", async () => {
   });
   const [, text] = stdout.match(/<pre>(.+)<\/pre>/) ?? [];
   assert(text, stdout + stderr);
-  const frames: [document: string, requests: string[], style: Style][] = JSON
-    .parse(
-      decodeURIComponent(text),
-    );
+  const frames: Frame[] = JSON.parse(decodeURIComponent(text));
   const shown = CASES.map(({ what, expected }, index) => {
     const [document, urls, style] = frames[index]!;
     const page = readPage(document.replaceAll(board, "BOARD"));
     const count = (path: string) => urls.filter((url) => url.endsWith(path));
     const requests = count("/sensors").length;
-    const all = {
-      ...page,
-      ...style,
-      requests,
-      histories: count("/history").length,
-    };
+    const histories = count("/history").length;
+    const all = { ...page, ...style, requests, histories };
     const keys = Object.keys(expected) as (keyof typeof all)[];
     const values = keys.map((key) => {
       const wanted = expected[key];

@@ -107,11 +107,9 @@ const TEXTS: [value: unknown, decimals: number, text: string][] = [
 ];
 
 Deno.test("formatValue() has nine digits, and as many decimals as a number has had", () => {
-  const { formatValue } = values;
-  const texts = TEXTS.map((
-    [value, count],
-  ) => [value, count, formatValue(value, count)]);
-  assertEquals(texts, TEXTS);
+  for (const [value, decimals, text] of TEXTS) {
+    assertEquals(values.formatValue(value, decimals), text);
+  }
 });
 
 Deno.test("formatDuration() has the unit that tells most", () => {
@@ -129,12 +127,9 @@ Deno.test("describeClock() tells of more than five minutes, and in which directi
 });
 
 Deno.test("parseSensors() takes whatever a proxy makes of names, times and ages", () => {
-  const sensors = [{ name: 0, time: 5, age: "3" }, {
-    name: { a: 1 },
-    age: 9e9,
-  }];
-  const more = [{ name: null, time: "t", age: 86_400_000, reading: null }];
-  const parsed = values.parseSensors(JSON.stringify([...sensors, ...more]));
+  const parsed = values.parseSensors(
+    '[{"name":0,"time":5,"age":"3"},{"name":{},"age":9e9},{"name":null,"time":"t","age":86400000}]',
+  );
   assertEquals(parsed.map((sensor) => Object.values(sensor)), [
     ["0", "", NaN, undefined],
     ["[object Object]", "", NaN, undefined],
@@ -282,16 +277,15 @@ const PLACES = `0=-10: 2 °C (1 to 3)
 1000=2: 6 °C`;
 
 Deno.test("readGraph() tells the time and the number at a place, or that there is none", () => {
+  const read = (graph: day.Graph | undefined, place: number) =>
+    count(day.readGraph(graph!, place / 1000, NOON));
   const graph = draw("1,2,3 ,, 4,4,4", "60=5 65= 120=6").at(-1);
   for (const row of PLACES.split("\n")) {
     const [place, text] = row.split("=");
-    assertEquals(
-      count(day.readGraph(graph!, Number(place) / 1000, NOON)),
-      text,
-    );
+    assertEquals(read(graph, Number(place)), text);
   }
-  const tell = (row: string, kind: day.Kind) =>
-    count(day.readGraph(draw(row, "60=0", kind)[0]!, 0, NOON));
-  assertEquals(tell("0,5,358", "direction"), "0: 5 °C");
-  assertEquals(tell("0,0.2,1", "boolean"), "0: yes and no");
+  const [direction] = draw("0,5,358", "60=0", "direction");
+  const [boolean] = draw("0,0.2,1", "60=0", "boolean");
+  assertEquals(read(direction, 0), "0: 5 °C");
+  assertEquals(read(boolean, 0), "0: yes and no");
 });
