@@ -72,7 +72,7 @@ const UNITS = [
   /current(?:_?\d+)?_(A)$/,
   /power(?:_?\d+)?_(W)$/,
 ];
-const SYMBOLS = { C: "°C", F: "°F", percent: "%", deg: "°", ug_m3: "µg/m³" };
+const SYMBOLS = { C: "°C", F: "°F", percent: "%", deg: "°", "ug_m3": "µg/m³" };
 
 /** Returns the name of a value without its unit, and the unit. */
 function splitUnit(name) {
