@@ -27,7 +27,7 @@ reason() {
 # Sends a text, again and again until it is taken: a redirect does not take it
 send() {
   while status=$(curl -sS -m 10 -o /dev/null -w '%{http_code}' --data-raw "$1" "$topic"); [ "${status%??}" != 2 ]; do
-    echo "The message was answered with HTTP $status" >&2
+    echo "The message was not taken: HTTP $status" >&2
     sleep 60
   done
 }

@@ -51,7 +51,7 @@ test("the page's loop sends one message at each death and return, also once the 
   const install = block(PAGE, "messages.sh") + verify;
   const { stdout, stderr } = await machine.type(install);
   assertEquals(stderr, "");
-  const unit = / (http:\S+)%I https:\S+-[0-9a-f]{16} \$\{FILTER\}$/m;
+  const unit = / (http:\S+)%I https:\/\/ntfy\.sh\/[0-9a-f]{16} \$\{FILTER\}$/m;
   const [, board] = stdout.match(unit)!;
   const loop = ["messages.sh", `${board}datasensor`, "http://localhost:8000"];
   const serve = (code: string) => machine.start(...RUN, urlOf(code));
@@ -85,7 +85,7 @@ test("messages.sh takes one JSON text with 200 for a reading, if a filter says t
   await using receiver = machine.start(...RUN, urlOf(TAKING));
   await receiver.waitForMatch(/Listening/);
   const loops = ANSWERS.map(([, , filter = FILTER], number) =>
-    `${LOOP} http://localhost:5000/${number} http://localhost:8000 '${filter}' &`
+    `${LOOP} http://me:secret@localhost:5000/${number} http://localhost:8000 '${filter}' &`
   );
   await using _loops = machine.start("sh", "-c", `${loops.join("\n")} wait`);
   for (const [number, [, message]] of ANSWERS.entries()) {
