@@ -109,7 +109,7 @@ const CASES: Case[] = [
       const find = (selector) => document.querySelector(selector);
       const select = () => getSelection().selectAllChildren(find("span"));
       setTimeout(select, 2000);
-      setTimeout(() => find("h1").append(getSelection()), 27_000);`,
+      setTimeout(() => find("h1").append(getSelection()), 20_000);`,
     expected: {
       title: "t 22.5 °C – BOARD",
       heading: "board.localhostt", // what was selected
@@ -220,7 +220,7 @@ const CASES: Case[] = [
     what: "times again once the pointer has left",
     answers: one(7, 8),
     history: DAY,
-    before: point(12, "move", 2) + point(26, "out", 0),
+    before: point(12, "move", 2) + point(20, "out", 0),
     expected: {
       graph: `${DRAWN} | 11:50 | low 1 at 11:49 AM, high 8 at 12:00 PM`,
     },
