@@ -21,8 +21,6 @@ export class LineWriter {
   readonly #encoder = new TextEncoder();
   readonly #buffer = new Uint8Array(CAPACITY_BYTES);
   #length = 0; // of the lines at its start
-  #lastLine = ""; // whose bytes are at the end of what waits
-  #lastSize = Infinity;
   #dropped = 0; // lines that did not fit, until a line says so
   #batchBytes = BATCH_BYTES; // ATOMIC_BYTES once a write has failed
   #endWait = () => {}; // for more lines
@@ -49,23 +47,12 @@ export class LineWriter {
 
   /** Adds a line to the buffer, and returns whether it fits. */
   #add(line: string): boolean {
-    // Most lines are the same as the one before
-    const start = this.#length - this.#lastSize;
-    const end = this.#length + this.#lastSize;
-    if (line === this.#lastLine && start >= 0 && end <= CAPACITY_BYTES) {
-      this.#buffer.copyWithin(this.#length, start, this.#length);
-      this.#length = end;
-      return true;
-    }
     const text = `${line}\n`;
     const room = this.#buffer.subarray(this.#length);
     const { read, written } = this.#encoder.encodeInto(text, room);
     const fits = read === text.length;
-    if (!fits) return false;
-    this.#length += written;
-    this.#lastLine = line;
-    this.#lastSize = written;
-    return true;
+    if (fits) this.#length += written;
+    return fits;
   }
 
   async #writeBatches(): Promise<void> {
