@@ -282,9 +282,10 @@ const CASES: Case[] = [
     },
   },
   {
-    what: "numbers while an answer is late, up to 10 s",
-    answers: [...one(7, 7, 7, 7, 7), [0, ""]],
-    expected: { title: "7 – BOARD" },
+    what: "numbers while an answer is late, but no answer that was overtaken",
+    answers: [...one(9, 7.5, 7, 7, 7), [0, ""]],
+    before: slow(2, 1) + goOnline(1),
+    expected: { title: "7.0 – BOARD", graph: /begins in a minute$/ },
   },
   {
     what: "no number after 10 s without an answer",
