@@ -284,8 +284,6 @@ Deno.test("readGraph() tells the time and the number at a place, or that there i
     const [place, text] = row.split("=");
     assertEquals(read(graph, Number(place)), text);
   }
-  const [direction] = draw("0,5,358", "60=0", "direction");
-  const [boolean] = draw("0,0.2,1", "60=0", "boolean");
-  assertEquals(read(direction, 0), "0: 5 °C");
-  assertEquals(read(boolean, 0), "0: yes and no");
+  assertEquals(read(draw("0,5,358", "60=0", "direction")[0], 0), "0: 5 °C");
+  assertEquals(read(draw("0,0,1", "60=0", "boolean")[0], 0), "0: yes and no");
 });
