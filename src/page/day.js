@@ -86,7 +86,7 @@ export function isPlain({ value, unit }, /** @type {Span[]} */ spans) {
 
 /**
  * Returns the graph of a day and of points, if there is a line to see. Nothing in its HTML is a
- * text of the board. The graph before stays until it moves by a pixel, or a new number comes.
+ * text of the board. The graph before stays until it moves by a pixel or to an extreme.
  *
  * @param {Day} day
  * @param {Span[]} points
@@ -102,8 +102,11 @@ export function updateGraph(day, points, now, slotsEnd, style) {
   const pixel = hours * HOUR_MS / PIXELS;
   const end = Math.ceil(now / pixel) * pixel;
   const { graph } = day;
-  const isSame = graph?.end === end && graph.last.mean === last.mean &&
-    graph.kind === style.kind;
+  const { kind, decimals } = style;
+  const isStep = kind === "boolean" && last.mean !== graph?.last.mean;
+  const isSame = graph?.end === end && graph.kind === kind && !isStep &&
+    graph.decimals === decimals && last.low >= graph.lowest.low &&
+    last.high <= graph.highest.high;
   return isSame ? graph : day.graph = createGraph(spans, end, now, style);
 }
 
@@ -164,7 +167,8 @@ function createGraph(joined, end, now, /** @type {Style} */ style) {
   const boolean = isBoolean ? summarizeBoolean(spans, now) : undefined;
   const summary = isFlat ? "no change" : boolean?.summary ?? range;
   const since = isFlat ? "" : boolean?.since ?? "";
-  return { ...style, start, end, spans, last, html, summary, since };
+  const drawn = { start, end, spans, lowest, highest, last };
+  return { ...style, ...drawn, html, summary, since };
 }
 
 /** Writes a text at a place of a graph, within which the style keeps it. */
