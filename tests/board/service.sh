@@ -165,7 +165,7 @@ for name in living%20room b%C3%BCro bath-room; do
   systemctl enable --now "$(systemd-escape --template=messages-board@.service "datasensor/$name")"
   shows "*\"GET /datasensor/$name HTTP/1.1\" 200 -*" journalctl -q -u datasensor --since "$begin"
 done
-shows '*answered with HTTP 405*' journalctl -q -u messages-board@datasensor-kitchen
+shows '*not taken: HTTP 405*' journalctl -q -u messages-board@datasensor-kitchen
 systemctl stop 'messages-board@*'
 fails grep HTTP <(journalctl -q -u 'messages-board@datasensor-[bl]*')
 rm /usr/local/bin/sleep
