@@ -301,7 +301,7 @@ function listTimes(start, end) {
 function formatTime(time, now = time) {
   const [day, today] = [time, now].map((date) => new Date(date).toDateString());
   const text = new Intl.DateTimeFormat([], { timeStyle: "short" }).format(time);
-  return day === today ? text : `${text} yesterday`;
+  return day === today || time > now ? text : `${text} yesterday`;
 }
 
 /** Formats a time as briefly as the language permits: "6 PM", "18" or, with minutes, "6:30". */

@@ -18,7 +18,9 @@ export function parseSensors(/** @type {string} */ json) {
   ) => ({
     name: name === undefined || name === null ? undefined : `${name}`,
     time: typeof time === "string" ? time : "",
-    age: typeof age === "number" && age <= MAX_AGE_SECONDS ? age : NaN,
+    age: typeof age === "number" && age >= 0 && age <= MAX_AGE_SECONDS
+      ? age
+      : NaN,
     reading: reading ?? undefined,
   }));
 }

@@ -33,7 +33,7 @@ Deno.test("listValues() lists the values in a reading, and which are numbers", (
 });
 
 Deno.test("listValues() lists what only the history has after what the reading has", () => {
-  const labels = [" a: x", " t", " a%3A b: old_V", " a%3A b: t"];
+  const labels = [" a: x", " a%3A bc: x", " t", " a%3A b: old_V", " a%3A b: t"];
   assertEquals(list({ t: 1 }, "a: b", labels), [
     ...[" a%3A b: t|t||1|true", " a%3A b: old_V|old V||undefined|false"],
   ]);
@@ -128,12 +128,13 @@ Deno.test("describeClock() tells of more than five minutes, and in which directi
 
 Deno.test("parseSensors() takes whatever a proxy makes of names, times and ages", () => {
   const parsed = values.parseSensors(
-    '[{"name":0,"time":5,"age":"3"},{"name":{},"age":9e9},{"name":null,"time":"t","age":86400000}]',
+    '[{"name":0,"time":5,"age":"3"},{"name":{},"age":9e9},{"name":null,"time":"t","age":86400000},{"age":-1}]',
   );
   assertEquals(parsed.map((sensor) => Object.values(sensor)), [
     ["0", "", NaN, undefined],
     ["[object Object]", "", NaN, undefined],
     [undefined, "t", 86_400_000, undefined],
+    [undefined, "", NaN, undefined],
   ]);
 });
 
@@ -284,6 +285,10 @@ Deno.test("readGraph() tells the time and the number at a place, or that there i
     const [place, text] = row.split("=");
     assertEquals(read(graph, Number(place)), text);
   }
+  const areYesterday = [-1440, 0, 1440].map((minutes) =>
+    day.readGraph(graph!, 0, NOON + minutes * MINUTE).includes("yesterday")
+  );
+  assertEquals(areYesterday, [false, false, true]);
   assertEquals(read(draw("0,5,358", "60=0", "direction")[0], 0), "0: 5 °C");
   assertEquals(read(draw("0,0,1", "60=0", "boolean")[0], 0), "0: yes and no");
 });
