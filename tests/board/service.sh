@@ -168,6 +168,9 @@ done
 shows '*not taken: HTTP 405*' journalctl -q -u messages-board@datasensor-kitchen
 systemctl stop 'messages-board@*'
 fails grep HTTP <(journalctl -q -u 'messages-board@datasensor-[bl]*')
+# The service logs its requests a moment later: the next section expects none
+curl -sS -o /dev/null http://board:5000/datasensor?last
+shows '*?last HTTP*' journalctl -q -u datasensor -n 1
 rm /usr/local/bin/sleep
 
 ## Drop-ins keep requests out of the log, and set the pause of a sensor
