@@ -67,10 +67,10 @@ function isRepeated(value, sensor) {
 // `aussentemperatur_C`, but not `class_A`
 const UNITS = [
   /._(hPa|kPa|Pa|mbar|mV|mA|kWh|kW|Wh|VA|lux|ppm|percent|mm_h|mm|cm|m_s|km_h|km|mph|m|deg|dBm|[kM]?Hz|L|ug_m3)$/,
-  /temp(?:[eé]rat\p{L}*)?(?:_?\d+)?_([CF])$/u,
+  /temp(?:[eé]rat\p{L}{0,20})?(?:_?\d+)?_([CF])$/u,
   /(?:^|\P{L})(?:temp|dew|(?:wind)?chill|heat|feels|setpoint)[\p{L}\p{M}]*(?:_\p{L}+)?(?:_?\d+)?_([CF])$/u,
   /(?:^|\P{L})t(?:_?\d+)?_([CF])$/u,
-  /(?:volt\p{L}*|battery|supply)(?:_?\d+)?_(V)$/u,
+  /(?:volt\p{L}{0,20}|battery|supply)(?:_?\d+)?_(V)$/u,
   /current(?:_?\d+)?_(A)$/,
   /power(?:_?\d+)?_(W)$/,
 ];

@@ -2,6 +2,7 @@
 // pattern, repeated, take milliseconds, where a quadratic one takes seconds.
 
 import { assert } from "@std/assert";
+import { listValues } from "../../src/page/values.js";
 import { RawRequest, Service } from "./service.ts";
 
 const TEXT_BYTES = 64 * 1024;
@@ -30,6 +31,12 @@ async function request(text: string): Promise<void> {
   await FIXED.pass(200); // in which it is logged
 }
 
+/** Shows a reading with a key on the page. */
+function show(key: string): Promise<void> {
+  listValues({ reading: { [key]: 1 } }, new Map(), 1);
+  return Promise.resolve();
+}
+
 /** What receives texts, their start, tokens with spaces between them, and ends. */
 const RECEIVERS: [
   what: string,
@@ -46,6 +53,7 @@ const RECEIVERS: [
     String.raw`1 - . e \\ \ud800 / %`,
     ['"}', 'x"}', '",'],
   ],
+  ["a key on the page", show, "", "volt temperat dew t _ 1 a", ["_V", "_X"]],
   ["a target", request, "", 'a %41 % %ff [ ] :1 / @ ? " ° \\', ["", "x", "%"]],
 ];
 
