@@ -1,11 +1,19 @@
-/** The settings of the service. */
+/** The settings of the service, as its flags set them. */
 export interface Config {
   /** The address to listen on. */
   readonly hostname: string;
   /** The TCP port to listen on; 0 picks a free one. */
   readonly port: number;
-  /** What is served. */
-  readonly source: TextSource | InputSource;
+  /** The text that is served, unless lines of standard input are. */
+  readonly message: string;
+  /** Whether the last line of standard input is served. */
+  readonly stdin: boolean;
+  /** Whether each line is a JSON text, instead of any text. */
+  readonly json: boolean;
+  /** The keys of a line whose values name its sensor, if there are several. */
+  readonly keys?: readonly string[];
+  /** How old the last line may be, in seconds; Infinity for no limit. */
+  readonly maxAgeSeconds: number;
   /** Whether web pages of other origins may read the responses. */
   readonly cors: boolean;
   /** Whether systemd runs the service, and its journal reads the log. */
@@ -14,30 +22,15 @@ export interface Config {
   readonly debug: boolean;
 }
 
-/** A fixed text. */
-export interface TextSource {
-  readonly kind: "text";
-  readonly text: string;
-}
-
-/** The last line of standard input, or with keys that of each sensor. */
-export interface InputSource {
-  readonly kind: "input";
-  /** What a line is: any text, or a JSON text. The values of the keys name its sensor. */
-  readonly line: { readonly kind: "text" } | {
-    readonly kind: "json";
-    readonly keys?: readonly string[];
-  };
-  /** How old the last line may be, in seconds; Infinity for no limit. */
-  readonly maxAgeSeconds: number;
-}
-
 /** The settings without flags. */
-export const DEFAULTS = {
+export const DEFAULTS: Config = {
   hostname: "0.0.0.0",
   port: 5000,
   message: "Sensor data",
+  stdin: false,
+  json: false,
   maxAgeSeconds: 300, // Prometheus, too, drops what is older
   cors: false,
+  journal: false,
   debug: true,
 };

@@ -7,7 +7,7 @@ import {
   createHandler,
   createSensorLookup,
   createTextLookup,
-  type Lookup,
+  type Sensors,
 } from "./http/resources.ts";
 import { Responses } from "./http/responses.ts";
 import { createLogger, type Logger, withPriority } from "./log/logger.ts";
@@ -78,8 +78,13 @@ async function serve(config: Config, system: System): Promise<void> {
   const uncaught = system.uncaughtErrorSignal();
   const stop = AbortSignal.any([system.stopSignal(), uncaught]);
 
+  const sensors = config.stdin && followSensors(config, system, logger, stop);
+  if (!sensors) warnOfIgnoredInput(system.stdin, logger);
+
   const responses = new Responses(config.cors, system);
-  const lookup = createLookup(config, responses, system, logger, stop);
+  const lookup = sensors
+    ? createSensorLookup(sensors, responses)
+    : createTextLookup(config.message, responses);
   const onError = createErrorHandler(responses, logger);
   const resource = createHandler(lookup, responses);
   // Outermost first. An error outside withErrors() still becomes a 500, by Deno.serve's
@@ -98,23 +103,17 @@ async function serve(config: Config, system: System): Promise<void> {
   }
 }
 
-/** Creates what can be read: a fixed text, or what sensors print to standard input. */
-function createLookup(
-  { source, journal }: Config,
-  responses: Responses,
+/**
+ * Follows what sensors print to standard input, as long as the service runs: keeps their last
+ * readings and their last day, and logs which of them fall silent.
+ */
+function followSensors(
+  { json, keys, maxAgeSeconds, journal }: Config,
   system: System,
   logger: Logger,
   stop: AbortSignal,
-): Lookup {
-  if (source.kind === "text") {
-    warnOfIgnoredInput(system.stdin, logger);
-    return createTextLookup(source.text, responses);
-  }
-  const { line, maxAgeSeconds } = source;
-  const keys = line.kind === "json" ? line.keys : undefined;
-  const parse = line.kind === "json"
-    ? createJsonParser(keys)
-    : withJsonHint(parseText, logger);
+): Sensors {
+  const parse = json ? createJsonParser(keys) : withJsonHint(parseText, logger);
   const hint = journal
     ? "its messages in the journal may say why"
     // Most programs print some KB at once, unless they print to a terminal
@@ -127,13 +126,10 @@ function createLookup(
     history.sample(snapshot);
     watch.compare(snapshot);
   };
-  // Nobody awaits these: they go on as long as the service runs. What they throw is
-  // uncaught, and ends the service
-  const { stdin: input } = system;
-  followInput({ input, parse, readings, logger, stop, clock: system });
+  // Nobody awaits these. What they throw is uncaught, and ends the service
+  followInput(system, parse, readings, logger, stop);
   everySecond(tick, stop, system);
-  const hasNames = keys !== undefined;
-  return createSensorLookup(readings, history, hasNames, responses);
+  return { readings, history, haveNames: keys !== undefined };
 }
 
 /** Calls a function once a second until the signal to stop. */

@@ -26,7 +26,7 @@ export function formatMetrics(snapshot: Snapshot): string {
   let room = MAX_RESPONSE_CHARACTERS;
   for (const { name, time, json } of listSensors(snapshot)) {
     const isOnly = name === undefined;
-    const label = isOnly ? "" : formatLabel("sensor", name);
+    const label = isOnly ? "" : formatLabelPair("sensor", name);
     const timestamp = formatSample(TIMESTAMP, label, time / 1000);
     const up = isOnly ? "" : formatSample(UP, label, json ? 1 : 0);
     const ownLength = timestamp.length + up.length;
@@ -67,7 +67,7 @@ function formatNumbers(
 ): { text: string; isAll: boolean } {
   const samples = new Map<string, string>(); // by label
   for (const [key, number] of numbers) {
-    const keyLabel = key === undefined ? "" : formatLabel("key", key);
+    const keyLabel = key === undefined ? "" : formatLabelPair("key", key);
     const labels = [sensorLabel, keyLabel].filter(Boolean).join(",");
     const sample = formatSample(NUMBER, labels, number);
     room -= sample.length;
@@ -82,8 +82,7 @@ function formatSample(metric: string, labels: string, value: number): string {
   return `${metric}${labels && `{${labels}}`} ${value}\n`;
 }
 
-function formatLabel(name: string, value: string): string {
-  // What is not Unicode would be replaced later, and make some labels the same
-  const text = value.toWellFormed().replace(/[\\"]/g, "\\$&");
+function formatLabelPair(name: string, value: string): string {
+  const text = value.replace(/[\\"]/g, "\\$&");
   return `${name}="${text.replaceAll("\n", "\\n")}"`;
 }

@@ -25,6 +25,14 @@ const UNKNOWN_SENSOR =
 /** Looks up a path: returns the function that answers GET, or the reason for a 404. */
 export type Lookup = (path: string) => (() => Response) | string;
 
+/** What is known of the sensors. */
+export interface Sensors {
+  readonly readings: LastReadings;
+  readonly history: History;
+  /** Whether there are several, each of which is a resource, too. */
+  readonly haveNames: boolean;
+}
+
 /** Creates the only resource of a service without a sensor. */
 export function createTextLookup(text: string, responses: Responses): Lookup {
   const reading: Reading = { json: JSON.stringify(text) };
@@ -32,14 +40,9 @@ export function createTextLookup(text: string, responses: Responses): Lookup {
   return (path) => path === RESOURCE_PATH ? read : UNKNOWN_PATH;
 }
 
-/**
- * Creates the resources of a service with a sensor. With names, there are several sensors, each
- * of which is a resource, too.
- */
+/** Creates the resources of a service with a sensor, or several. */
 export function createSensorLookup(
-  readings: LastReadings,
-  history: History,
-  hasNames: boolean,
+  { readings, history, haveNames }: Sensors,
   responses: Responses,
 ): Lookup {
   const unavailable = (name?: string) => () =>
@@ -49,7 +52,7 @@ export function createSensorLookup(
     const { all, current, silent } = snapshot;
     const isKnown = all || silent.size > 0;
     // Without a name, no metric tells that a sensor is silent
-    const hasMetrics = hasNames ? isKnown : all;
+    const hasMetrics = haveNames ? isKnown : all;
     const hasDay = all || !history.isEmpty;
     switch (path) {
       case RESOURCE_PATH:
@@ -63,7 +66,7 @@ export function createSensorLookup(
       case PAGE_PATH:
         return () => responses.page();
     }
-    const isOfSensor = hasNames && path.startsWith(SENSOR_PREFIX);
+    const isOfSensor = haveNames && path.startsWith(SENSOR_PREFIX);
     if (!isOfSensor) return UNKNOWN_PATH_WITH_SENSOR;
     const name = path.slice(SENSOR_PREFIX.length);
     const measurement = current.get(name);

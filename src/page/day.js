@@ -1,5 +1,6 @@
 // The last day of a number, and its graph. Times are those of the board's clock, in ms.
 
+import { toTurn } from "../sensor/walk.js";
 import { countDecimals, formatDuration } from "./values.js";
 import { formatNumber, formatValue } from "./values.js";
 
@@ -201,10 +202,6 @@ function createScale(bottom, top, least) {
     return Math.round(50 - Math.min(Math.max(height, -28), 28));
   };
 }
-
-/** Returns the same direction in the turn that begins at another one. */
-const toTurn = (direction, start) =>
-  direction - 360 * Math.floor((direction - start) / 360);
 
 /** Tells by how much a number has risen that has not fallen in an hour or more. */
 function findRise(spans, decimals) {

@@ -166,7 +166,7 @@ function drawSensor(sensor) {
 }
 
 /** Draws a value, with a box for its graph unless it is in a line. */
-function drawValue(sensor, shown, day, isInLine) {
+function drawValue(sensorName, shown, day, isInLine) {
   const { label, name, unit, value, number, points, kind } = shown;
   const decimals = Math.max(shown.decimals, day.decimals);
   const isMissing = value === undefined;
@@ -185,8 +185,11 @@ function drawValue(sensor, shown, day, isInLine) {
   const id = graph ? `graph ${label}` : "";
   const box = Object.assign(create("div"), { graph, id });
   Object.entries({
-    ...{ role: "slider", tabindex: "0", "aria-label": `${sensor} ${name}` },
-    ...{ "aria-valuenow": "100", "aria-valuetext": "the last day" },
+    role: "slider",
+    tabindex: "0",
+    "aria-label": `${sensorName} ${name}`,
+    "aria-valuenow": "100",
+    "aria-valuetext": "the last day",
   }).forEach(([key, value]) => box.setAttribute(key, value));
   const hasDay = day.spans.length > 0 || history.days.size === 0; // as after a start
   const since = isUnknown || !graph?.since ? "" : `, ${graph.since}`;

@@ -2,7 +2,7 @@
 
 import { DECIMAL, DIRECTION, formatLabel, walk } from "../sensor/walk.js";
 
-const CLOCK_TOLERANCE_SECONDS = 300;
+const MAX_CLOCK_ERROR_SECONDS = 300;
 const MAX_AGE_SECONDS = 1000 * 86_400;
 
 /** @typedef {"number" | "boolean" | "direction"} Kind */
@@ -33,22 +33,22 @@ export function parseSensors(/** @type {string} */ json) {
  * @param {{ name?: string, reading?: unknown }} sensor
  * @param {Map<string, unknown>} known
  */
-export function listValues({ name: sensor, reading = null }, known, limit) {
+export function listValues({ name, reading = null }, known, limit) {
   const values = new Map(); // of those with the same label, the last counts
   for (const { key, path, value } of walk(reading)) {
-    if (isRepeated(value, sensor ?? "")) continue;
+    if (isRepeated(value, name ?? "")) continue;
     if (values.size > limit) break; // one more shows that there are more
-    const label = formatLabel(sensor, key);
+    const label = formatLabel(name, key);
     const number = typeof value === "string" ? NaN : Number(value);
-    const name = splitUnit(path.join(" › "));
+    const title = splitUnit(path.join(" › "));
     const kind = typeof value === "boolean" ? "boolean" : findKind(label);
-    values.set(label, { label, ...name, kind, value, number });
+    values.set(label, { label, ...title, kind, value, number });
   }
-  const start = sensor === undefined ? "" : formatLabel(sensor, "");
+  const start = name === undefined ? "" : formatLabel(name, "");
   for (const label of known.keys()) {
     if (!label.startsWith(start) || values.has(label)) continue;
-    const name = splitUnit(label.slice(start.length || 1));
-    values.set(label, { label, ...name, kind: findKind(label) });
+    const title = splitUnit(label.slice(start.length || 1));
+    values.set(label, { label, ...title, kind: findKind(label) });
   }
   return [...values.values()];
 }
@@ -57,10 +57,10 @@ export function listValues({ name: sensor, reading = null }, known, limit) {
 const findKind = (label) => DIRECTION.test(label) ? "direction" : "number";
 
 /** Whether a value is a text that the name of its sensor has, whose parts are escaped. */
-function isRepeated(value, sensor) {
+function isRepeated(value, name) {
   if (typeof value !== "string" || DECIMAL.test(value)) return false;
   const part = value.replace(/[%/]/g, encodeURIComponent);
-  return value === sensor || sensor.split("/").includes(part);
+  return value === name || name.split("/").includes(part);
 }
 
 // Keys that end with a unit. A single letter counts only behind a word that has this unit:
@@ -123,7 +123,7 @@ export function formatDuration(/** @type {number} */ seconds) {
 /** Tells how far the clock of the board is from that of the browser, if that misleads. */
 export function describeClock(/** @type {number} */ boardMs, browserMs) {
   const seconds = (boardMs - browserMs) / 1000;
-  if (Math.abs(seconds) <= CLOCK_TOLERANCE_SECONDS) return "";
+  if (Math.abs(seconds) <= MAX_CLOCK_ERROR_SECONDS) return "";
   const duration = formatDuration(Math.abs(seconds));
   const direction = seconds < 0 ? "behind" : "ahead of";
   return `The board's clock is ${duration} ${direction} this device's`;

@@ -1,9 +1,4 @@
-import {
-  type Config,
-  DEFAULTS,
-  type InputSource,
-  type TextSource,
-} from "../config.ts";
+import { type Config, DEFAULTS } from "../config.ts";
 import { VERSION } from "../version.ts";
 
 /** What the command line asks for. The text of invalid usage says what is wrong. */
@@ -12,14 +7,8 @@ export type Command =
   | { kind: "print"; text: string }
   | { kind: "invalid"; text: string; journal: boolean };
 
-/** The settings as flags set them. */
-interface Settings extends Partial<Omit<Config, "source" | "journal">> {
-  readonly message?: string;
-  readonly stdin?: true;
-  readonly json?: true;
-  readonly keys?: readonly string[];
-  readonly maxAgeSeconds?: number;
-}
+/** The settings of some flags. */
+type Settings = Partial<Config>;
 
 /** The addresses on which the program is permitted to listen. */
 const HOSTS = ["0.0.0.0", "::", "127.0.0.1", "::1", "localhost"];
@@ -54,7 +43,7 @@ const SWITCHES = new Map<string, Settings | string>([
   ["--stdin", { stdin: true }],
   ["--json", { json: true }],
   ["--cors", { cors: true }],
-  ["--journal", {}], // parseCommand() has seen it before it parses any flag
+  ["--journal", { journal: true }],
   ["--debug", { debug: true }],
   ["--no-debug", { debug: false }],
   ["-h", HELP],
@@ -142,27 +131,21 @@ export function parseCommand(args: readonly string[]): Command {
     }
     settings = { ...settings, ...meaning };
   }
-  const source = chooseSource(settings);
-  if (typeof source === "string") return invalid(source);
-  const { hostname, port, cors, debug } = { ...DEFAULTS, ...settings };
-  const config = { hostname, port, source, cors, journal, debug };
-  return { kind: "serve", config };
+  const conflict = findConflict(settings);
+  if (conflict) return invalid(conflict);
+  return { kind: "serve", config: { ...DEFAULTS, ...settings } };
 }
 
-/** Returns what to serve, or what is wrong with flags that exclude or require each other. */
-function chooseSource(
+/** Returns what is wrong with flags that exclude or require each other, if anything is. */
+function findConflict(
   { message, stdin, json, keys, maxAgeSeconds }: Settings,
-): TextSource | InputSource | string {
-  if (!stdin && json) return "--json requires --stdin";
-  if (!json && keys) return "--key requires --json";
-  if (!stdin) {
-    if (maxAgeSeconds !== undefined) return "--max-age requires --stdin";
-    return { kind: "text", text: message ?? DEFAULTS.message };
+): string | undefined {
+  if (json && !stdin) return "--json requires --stdin";
+  if (keys && !json) return "--key requires --json";
+  if (maxAgeSeconds !== undefined && !stdin) {
+    return "--max-age requires --stdin";
   }
-  if (message !== undefined) return "--message cannot be used with --stdin";
-  return {
-    kind: "input",
-    line: json ? { kind: "json", keys } : { kind: "text" },
-    maxAgeSeconds: maxAgeSeconds ?? DEFAULTS.maxAgeSeconds,
-  };
+  if (message !== undefined && stdin) {
+    return "--message cannot be used with --stdin";
+  }
 }

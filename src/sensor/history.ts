@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { listNumbers } from "./numbers.ts";
 import { MAX_RESPONSE_CHARACTERS, type Snapshot } from "./reading.ts";
-import { DIRECTION, formatLabel } from "./walk.js";
+import { DIRECTION, formatLabel, toTurn } from "./walk.js";
 
 const SLOT_MS = 5 * 60_000;
 const MAX_SLOTS = 288; // a day
@@ -11,7 +11,7 @@ const MAX_WALKED = 1000; // how many numbers of a sensor are looked at: a hostil
 const MAX_LABEL_CHARACTERS = 400;
 const TIME_CHARACTERS = "2026-11-26T12:05:00Z\r\n".length;
 const KEPT_SLOTS = 12; // after an hour, a number is not dropped for new ones
-const CLOCK_TOLERANCE_MS = 1000; // a clock that is slewed moves no row
+const MIN_ROW_SHIFT_MS = 1000; // a clock that is slewed moves no row
 
 /** The last day of a number. */
 class Day {
@@ -60,11 +60,6 @@ class Day {
   }
 }
 
-/** Returns the same direction in the turn that begins at another one, in degrees. */
-function toTurn(direction: number, start: number): number {
-  return direction - 360 * Math.floor((direction - start) / 360);
-}
-
 /** Rounds a mean to nine significant digits or, if it has more, to its integer part. */
 function roundMean(mean: number): number {
   return Math.abs(mean) < 1e9 ? Number(mean.toPrecision(9)) : Math.round(mean);
@@ -100,7 +95,7 @@ export class History {
   /** Returns a CSV text (RFC 4180) with a row for each closed slot. */
   csv(): Uint8Array<ArrayBuffer> {
     const offset = this.clock.wallTime() - this.clock.now();
-    if (Math.abs(offset - this.#clockOffset) >= CLOCK_TOLERANCE_MS) {
+    if (Math.abs(offset - this.#clockOffset) >= MIN_ROW_SHIFT_MS) {
       this.#clockOffset = offset;
       this.#csv = undefined;
     }

@@ -10,30 +10,18 @@ const STOP_DELAY_MS = 200; // Ctrl+C may end the sensor before it stops the serv
 const JSON_HINT =
   "Lines are JSON objects, but --json is not set: each is served as one string, without its numbers";
 
-/** What {@linkcode followInput} connects. */
-export interface FollowOptions {
-  readonly input: Input;
-  readonly parse: LineParser;
-  readonly readings: LastReadings;
-  readonly logger: Logger;
-  /** Aborted when the service is about to stop. */
-  readonly stop: AbortSignal;
-  readonly clock: Clock;
-}
-
 /**
  * Makes each line of an input a reading, unless it is blank or invalid. Logs the end of
  * the input, unless the signal to stop comes with it.
  */
-export async function followInput({
-  input,
-  parse,
-  readings,
-  logger,
-  stop,
-  clock,
-}: FollowOptions): Promise<void> {
-  const warn = limitWarnings(logger, clock);
+export async function followInput(
+  system: Clock & { readonly stdin: Input },
+  parse: LineParser,
+  readings: LastReadings,
+  logger: Logger,
+  stop: AbortSignal,
+): Promise<void> {
+  const warn = limitWarnings(logger, system);
   const drop = (bytes: Uint8Array, { problem, remedy }: InvalidLine) => {
     readings.addInvalid();
     warn(problem, () => {
@@ -43,11 +31,11 @@ export async function followInput({
   };
   let failure = "";
   const read = (buffer: Uint8Array) =>
-    input.read(buffer).catch((error) => {
+    system.stdin.read(buffer).catch((error) => {
       failure = ` (${error})`;
       return null; // as at the end
     });
-  for await (const { bytes, invalid } of readLines({ read }, clock)) {
+  for await (const { bytes, invalid } of readLines({ read }, system)) {
     if (isBlank(bytes)) continue;
     const parsed = invalid ?? parse(bytes);
     if ("problem" in parsed) drop(bytes, parsed);
@@ -55,7 +43,7 @@ export async function followInput({
   }
   const end = failure ? "failed" : "ended";
   readings.end(end);
-  await clock.delay(STOP_DELAY_MS);
+  await system.delay(STOP_DELAY_MS);
   if (stop.aborted) return;
   logger.warn(`The input has ${end}${failure}: no new readings will arrive`);
 }

@@ -4,7 +4,7 @@ import { type Measurement, ONLY_SENSOR, type Snapshot } from "./reading.ts";
 const MAX_CHARACTERS = 64 * 1024; // of all lines and names, unless the latest is longer
 const MIN_RUN_MS = 10_000; // of a sensor that is missed: a passing car is heard for less
 const MIN_KNOWN_MS = 5 * 60_000; // of such a sensor, once it is silent
-const CLOCK_TOLERANCE_MS = 10; // more than it takes to read both clocks
+const MIN_CLOCK_CHANGE_MS = 10; // more than it takes to read both clocks
 
 /** A sensor, and when it has sent readings, by the monotonic clock, in ms. */
 interface Sensor {
@@ -79,7 +79,7 @@ export class LastReadings {
     const now = this.clock.now();
     this.#expire(now);
     const offset = this.clock.wallTime() - now;
-    if (Math.abs(offset - this.#clockOffset) >= CLOCK_TOLERANCE_MS) {
+    if (Math.abs(offset - this.#clockOffset) >= MIN_CLOCK_CHANGE_MS) {
       this.#clockOffset = offset;
       this.#snapshot = this.#silentTimes = undefined;
     }

@@ -32,66 +32,40 @@ export async function* readLines(
   input: Input,
   { now, delay }: Clock,
 ): AsyncGenerator<Line> {
-  const buffer = new LineBuffer();
+  const buffer = new Uint8Array(MAX_LINE_BYTES + 2); // a line with its CRLF
+  let length = 0; // of the incomplete line, which is at the start
+  let isDropped = false; // whether it is invalid, whatever follows
   while (true) {
     const waitStart = now();
-    const count = await input.read(buffer.room);
-    if (count === null) return yield* buffer.end();
+    const room = buffer.subarray(length, length + READ_BYTES);
+    const count = await input.read(room);
     const hasPaused = now() - waitStart > MAX_PAUSE_MS;
-    yield* buffer.push(count, hasPaused);
-    await delay(REST_MS);
-  }
-}
-
-/** Keeps the incomplete line at the end of what was read. */
-class LineBuffer {
-  readonly #bytes = new Uint8Array(MAX_LINE_BYTES + 2); // a line with its CRLF
-  #length = 0; // of the incomplete line, which is at the start
-  #isDropped = false; // whether the incomplete line is invalid, whatever follows
-
-  /** Where to put the bytes that are read next. It is never empty. */
-  get room(): Uint8Array<ArrayBuffer> {
-    return this.#bytes.subarray(this.#length, this.#length + READ_BYTES);
-  }
-
-  /**
-   * Adds bytes that were read into {@linkcode room}, at once or after a pause, and yields
-   * the lines that they complete or make invalid.
-   */
-  *push(count: number, hasPaused: boolean): Generator<Line> {
+    const incomplete = buffer.subarray(0, length);
     // A blank start completes no wrong line: some devices end their lines with LF CR
-    const isCut = hasPaused && !isBlank(this.#incomplete);
-    if (isCut) yield* this.#drop(INVALID.paused);
-    const bytes = this.#bytes.subarray(0, this.#length + count);
+    if (count === null || hasPaused && !isBlank(incomplete)) {
+      const invalid = count === null ? INVALID.unfinished : INVALID.paused;
+      if (!isDropped) yield { bytes: incomplete, invalid };
+      isDropped = true;
+    }
+    if (count === null) return;
+    const bytes = buffer.subarray(0, length + count);
     let start = 0;
-    let end = bytes.indexOf(LF, this.#length);
+    let end = bytes.indexOf(LF, length);
     while (end >= 0) {
-      const line = bytes.subarray(start, bytes[end - 1] === CR ? end - 1 : end);
-      if (!this.#isDropped) yield checkLine(line);
-      this.#isDropped = false;
+      const lineEnd = bytes[end - 1] === CR ? end - 1 : end;
+      if (!isDropped) yield checkLine(bytes.subarray(start, lineEnd));
+      isDropped = false;
       start = end + 1;
       end = bytes.indexOf(LF, start);
     }
-    this.#bytes.copyWithin(0, start, bytes.length);
-    this.#length = bytes.length - start;
-    if (this.room.length > 0) return;
-    yield* this.#drop(INVALID.tooLong);
-    this.#length = 0;
-  }
-
-  /** Yields the incomplete line, which nothing will complete. */
-  end(): Generator<Line> {
-    return this.#drop(INVALID.unfinished);
-  }
-
-  get #incomplete(): Uint8Array {
-    return this.#bytes.subarray(0, this.#length);
-  }
-
-  *#drop(invalid: InvalidLine): Generator<Line> {
-    if (this.#isDropped) return;
-    this.#isDropped = true;
-    yield { bytes: this.#incomplete, invalid };
+    bytes.copyWithin(0, start);
+    length = bytes.length - start;
+    if (length === buffer.length) {
+      if (!isDropped) yield { bytes, invalid: INVALID.tooLong };
+      isDropped = true;
+      length = 0;
+    }
+    await delay(REST_MS);
   }
 }
 

@@ -51,17 +51,21 @@ const SPLITS_NAME = /[\t\n\r;]|:(?= )|%(?=09|0A|0D|3B|3A |25)/g;
  * labels of two numbers differ, and spreadsheets split none: one that splits at semicolons
  * takes no quotes within a cell, and so splits at line breaks, too.
  *
- * @param {string | undefined} sensor The name of the sensor, if there are several.
+ * @param {string | undefined} name The name of the sensor, if there are several.
  * @param {string | undefined} key
  */
-export function formatLabel(sensor, key) {
+export function formatLabel(name, key) {
   if (key === undefined) return "";
   const end = ` ${escape(key, SPLITS_KEY)}`;
-  return sensor ? ` ${escape(sensor, SPLITS_NAME)}:${end}` : end;
+  return name ? ` ${escape(name, SPLITS_NAME)}:${end}` : end;
 }
 
 /** What the label of a direction in degrees ends with: `wind_dir_deg`, or stations' `winddir`. */
 export const DIRECTION = /_deg$|wind_?(gust_?)?dir(ection)?(_\w+)?$/i;
+
+/** Returns the same direction in the turn that begins at another one, in degrees. */
+export const toTurn = (/** @type {number} */ direction, start) =>
+  direction - 360 * Math.floor((direction - start) / 360);
 
 const escape = (text, characters) =>
   text.replace(characters, encodeURIComponent);

@@ -37,36 +37,37 @@ export class Watch {
   }
 
   /** Logs what has changed since the last call. To be called once a second. */
-  compare(now: Snapshot): void {
+  compare(snapshot: Snapshot): void {
     const silence =
       `No longer serving sensors that are silent for ${this.maxAgeSeconds} s (--max-age)`;
-    this.#compareNames(now);
+    this.#compareNames(snapshot);
     this.#logNames(this.#fellSilent, silence, HANGING);
     this.#logNames(this.#cameBack, BACK);
-    if (now.all) this.#logEndOfProblem();
+    if (snapshot.all) this.#logEndOfProblem();
     else this.#logProblem();
-    this.#before = now;
+    this.#before = snapshot;
   }
 
-  #compareNames(now: Snapshot): void {
+  #compareNames(snapshot: Snapshot): void {
     const before = this.#before;
-    const isOnly = now.current.has(ONLY_SENSOR) || now.silent.has(ONLY_SENSOR);
-    if (now === before || isOnly) return;
-    const { count, name } = now.evicted;
+    const { current, silent } = snapshot;
+    const isOnly = current.has(ONLY_SENSOR) || silent.has(ONLY_SENSOR);
+    if (snapshot === before || isOnly) return;
+    const { count, name } = snapshot.evicted;
     const hasEvicted = count > before.evicted.count;
     if (hasEvicted) this.#warn(EVICTED, () => `, such as ${excerpt(name)}`);
     // A sensor that is back before its silence is logged is not logged, and vice versa
-    for (const name of now.silent.keys()) {
+    for (const name of silent.keys()) {
       if (before.silent.has(name)) continue;
       if (!this.#cameBack.delete(name)) this.#fellSilent.add(name);
     }
-    for (const name of now.current.keys()) {
+    for (const name of current.keys()) {
       const isBack = !this.#fellSilent.delete(name) && before.silent.has(name);
       if (isBack) this.#cameBack.add(name);
       if (this.#forgotten.has(name)) this.#logRare(name);
     }
     for (const name of before.current.keys()) {
-      const isKnown = now.current.has(name) || now.silent.has(name);
+      const isKnown = current.has(name) || silent.has(name);
       if (isKnown || hasEvicted) continue;
       if (this.#forgotten.size === MAX_FORGOTTEN) this.#forgotten.clear();
       this.#forgotten.add(name);

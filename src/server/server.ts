@@ -77,9 +77,8 @@ export class Server {
   }
 
   #report(addr: Deno.NetAddr): void {
-    const { debug, journal, source } = this.config;
-    const hasPage = source.kind === "input";
-    const report = formatStartReport(addr, debug, hasPage, this.system);
+    const { debug, journal, stdin } = this.config;
+    const report = formatStartReport(addr, debug, stdin, this.system);
     if (!journal) report.push("Press CTRL+C to quit");
     for (const line of report) this.logger.info(line);
     if (this.system.residentBytes() === 0) {

@@ -1,5 +1,5 @@
 # Sensors: programs, devices, homes and files.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2016 # awk's $1
 set -e
 
 ## A program that prints one reading is started again, and logs nothing
@@ -107,6 +107,13 @@ for user in datasensor-sensor pi; do
   fails sh -c 'ls /tmp/out-*'
 done
 systemctl revert datasensor-sensor
+
+## A sensor's lines arrive at once through filters
+for filter in 'sed s/1/12/ | cut -c 2 | tr 2 7 | jq -c .+1 | grep -v 9' 'awk -W interactive "{ print \$1 + 7 }"' \
+  'python3 -c "import sys; [print(int(line) + 7) for line in sys.stdin]"'; do
+  settings 'FLAGS=--json --max-age 5' "SENSOR=while echo 1; do sleep 0.2; done | ${filter//\\/\\\\}"
+  serves 8
+done
 
 ## A sensor prints a decimal point, whatever the board's language
 systemctl set-environment LANG=de_DE.UTF-8 LC_ALL=de_DE.UTF-8

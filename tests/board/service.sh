@@ -8,6 +8,7 @@ serves 48.312
 shows '<!doctype html>*' curl -fsS -m 5 http://board:5000/
 shows '*datasensor_reading 48.312*' curl -fsS -m 5 http://board:5000/metrics
 systemctl is-enabled datasensor datasensor-sensor
+shows '' systemd-analyze verify --man=no datasensor.service datasensor-sensor.service
 umount /sys/class/thermal
 systemctl restart datasensor
 lacks 'The sensor has sent no reading so far'

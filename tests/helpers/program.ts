@@ -1,7 +1,7 @@
 // Starts the program as its users do.
 
 import { exchange, LAST_GET } from "./network.ts";
-import { Process, type ProcessOptions, shell } from "./process.ts";
+import { Process, type ProcessOptions } from "./process.ts";
 import { DEADLINE_MS, waitFor } from "./wait.ts";
 
 /** Returns the Deno flags that `deno task start` uses. */
@@ -89,10 +89,6 @@ export class Program extends Process {
     const ask = () => exchange(this.port, LAST_GET).catch(String); // refused
     const isAnswer = (answer: string) => answer.endsWith(`\r\n\r\n${body}`);
     await waitFor(`the answer ${body.slice(0, 100)}`, ask, isAnswer, limit);
-  }
-
-  async countFiles(): Promise<number> {
-    return Number(await shell(`ls /proc/${this.pid}/fd | wc -l`));
   }
 
   async waitForLines(count: number): Promise<void> {

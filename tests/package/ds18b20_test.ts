@@ -26,15 +26,14 @@ const [UNMEASURED, UNPOWERED, ZEROS, HOT, HOT80, COLD] = [
 /** The id asked for and each sensor's file, the line, and what is printed as an error. */
 type Row = [id: string, files: Record<string, string>, line: string, RegExp?];
 
-/** What is printed of a sensor that cannot be used, and of another one. */
+/** What is printed of two sensors. */
+const COLDER = '{"id": "28-1", "temperature_C": -3.25}';
 const OTHER = '{"id": "28-2", "temperature_C": 21.5}';
 const ALL = { "10-1": w1(), "28-1": w1("-3250"), "28-2": w1() };
 const NO_DS18B20 = /^ds18b20: "10-1" is no DS18B20: their ids begin with 28-$/m;
 
 const ROWS: Record<string, Row> = {
-  "each, and no other family": [
-    ...["", ALL, `{"id": "28-1", "temperature_C": -3.25}\n${OTHER}`] as const,
-  ],
+  "each, and no other family": ["", ALL, `${COLDER}\n${OTHER}`],
   "one": ["28-2", ALL, "21.5"],
   "one that is unplugged": ["28-3", ALL, "", /28-3\/w1_slave: No such/],
   "a pattern": ["28-*", ALL, "", /28-\*\/w1_slave'?: No such/],

@@ -3,8 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { block } from "../helpers/documents.ts";
 import { Machine, testOnMachine } from "../helpers/machine.ts";
-import { waitFor } from "../helpers/wait.ts";
-import { chromium, readPage, type Shown } from "./browser.ts";
+import { chromium } from "./browser.ts";
 
 const PAGE = "src/readers/README.md";
 const PASSWORD = "correct horse";
@@ -46,13 +45,8 @@ test(
     }
     const url = `https://reader:${encodeURIComponent(PASSWORD)}@BOARD/`;
     const profile = `${machine.folder.path}/profile`;
-    const show = async () => {
-      const { stdout } = await machine.type(chromium(url, profile).join(" "));
-      return readPage(stdout);
-    };
-    const isShown = ({ sensors }: Shown) =>
-      /^a%2Fb \d+ s old,t 21.5,LaCrosse/.test(`${sensors}`);
-    await waitFor("the page", show, isShown);
+    const page = chromium(url, profile).join(" ");
+    await machine.typeUntil(page, /<bdi>a%2Fb<.*>21\.5<.*<bdi>LaCrosse/s);
     await service.stop();
     await machine.typeUntil(readWith(PASSWORD), / 502/);
 

@@ -75,26 +75,27 @@ test("a commit gives the same package in every clone", async () => {
   assertEquals(new Set(times), new Set(["2026-11-22 16:29"]));
 });
 
-test("a build contains changes, but no new files, and says so", async () => {
+test("a build refuses changes that are not committed, unless they are no part of it", async () => {
   using clone = await createClone();
-  const given = async () => {
-    const text = await Deno.readTextFile(`${clone.path}/${EXECUTABLE}`);
-    return text.match(/(?<= )src\/.*$/gm)!;
-  };
+  await clone.write("tests/a_test.ts", "");
+  await clone.commit();
+  await clone.write("tests/a_test.ts", "// changed");
+  await clone.write("src/new.ts", "");
   await Deno.utime(`${clone.path}/main.ts`, 0, 0); // is no change
-  await clone.write("src/new.ts", ""); // nor is this
+  await clone.write(".git/index.lock", ""); // another build's
   const { stdout } = await build(clone);
   assertEquals(stdout, `Made ${clone.path}/${EXECUTABLE}\n`);
-  const files = await given();
+  const built = await Deno.readTextFile(`${clone.path}/${EXECUTABLE}`);
+  assert(!built.includes("src/new.ts"));
   await Deno.remove(`${clone.path}/src/clock.ts`);
-  await clone.write(".git/index.lock", ""); // another build's
-  const changed = await build(clone);
+  const { code, stderr } = await build(clone);
+  assertEquals(code, 1);
   assertMatch(
-    changed.stdout,
-    /^This build contains changes .*, but no new files/,
+    stderr,
+    /^Some changes are not committed, .*\n D src\/clock.ts$/m,
   );
-  const others = files.filter((file) => file !== "src/clock.ts");
-  assertEquals(await given(), others);
+  await clone.write(".git/index", "corrupt");
+  assertMatch((await build(clone)).stderr, /^fatal: /);
 });
 
 test("a build has the permissions of the service, and says if it has the stand-ins for @std", async () => {

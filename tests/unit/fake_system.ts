@@ -1,7 +1,6 @@
 // A system for tests: streams, signals, a port, connections, memory and a clock. It does what
 // Deno and the kernel would do, and records what happens.
 
-import type { System } from "../../src/system.ts";
 import { TestClock } from "./test_clock.ts";
 import { TestInput } from "./test_input.ts";
 
@@ -56,39 +55,29 @@ export class FakeSystem extends TestClock {
   #finished: PromiseWithResolvers<void> | undefined; // once it serves
   #acceptsTrims = false;
 
-  /** Returns what the program gets. */
-  createSystem(): System {
-    return {
-      ...this,
-      stdin: { read: this.input.read, isTerminal: () => this.isInputTerminal },
-      stdout: this.#createOutput("stdout", this.isTerminal),
-      stderr: this.#createOutput("stderr", !this.isTerminal),
-      noColor: this.noColor,
-      stopSignal: () => this.stopper.signal,
-      uncaughtErrorSignal: () => this.uncaught.signal,
-      serve: (options: ServeOptions) => this.#serve(options),
-      listen: (options: Deno.TcpListenOptions) => this.#listen(options),
-      networkInterfaces: this.networkInterfaces,
-      residentBytes: () => this.megabytes * 1e6,
-      acceptTrims: () => this.#acceptsTrims = true,
-      trimMemory: () => this.#trim(),
-    } as unknown as System;
-  }
+  // What the program gets
+  stdin = { read: this.input.read, isTerminal: () => this.isInputTerminal };
+  stdout = this.#createOutput("stdout", () => this.isTerminal);
+  stderr = this.#createOutput("stderr", () => !this.isTerminal);
+  stopSignal = () => this.stopper.signal;
+  uncaughtErrorSignal = () => this.uncaught.signal;
+  residentBytes = () => this.megabytes * 1e6;
+  acceptTrims = () => this.#acceptsTrims = true;
 
   override skip(milliseconds: number): void {
     super.skip(milliseconds);
     this.clients[this.fate] += milliseconds;
   }
 
-  #createOutput(name: string, isTerminal: boolean) {
+  #createOutput(name: string, isTerminal: () => boolean) {
     const write = (bytes: Uint8Array) => {
       this.written.push(`${name}: ${new TextDecoder().decode(bytes)}`);
       return this.write(bytes);
     };
-    return { write, isTerminal: () => isTerminal };
+    return { write, isTerminal };
   }
 
-  #serve(options: ServeOptions) {
+  serve = (options: ServeOptions) => {
     if (this.serveError) throw this.serveError;
     this.#takePort("answered");
     const { hostname, port, signal } = options;
@@ -102,8 +91,8 @@ export class FakeSystem extends TestClock {
       this.delay(1).then(() => { // the kernel does it soon
         this.connections = 0;
         this.megabytes = Math.min(this.megabytes, this.idleMegabytes);
+        if (this.fate === "answered") this.fate = "refused";
       });
-      if (this.fate === "answered") this.fate = "refused";
       finished.resolve();
     };
     const shutdown = () => {
@@ -114,9 +103,9 @@ export class FakeSystem extends TestClock {
     const host = hostname === "localhost" ? "127.0.0.1" : hostname;
     const addr = { hostname: host, port: port || 5000 };
     return { addr, finished: finished.promise, shutdown };
-  }
+  };
 
-  #listen({ hostname, port, tcpBacklog }: Deno.TcpListenOptions) {
+  listen = ({ hostname, port, tcpBacklog }: Deno.TcpListenOptions) => {
     if (!this.canHoldPort) throw EMFILE;
     this.#takePort("waiting");
     this.events.push(`hold ${hostname}:${port}, backlog ${tcpBacklog}`);
@@ -125,7 +114,7 @@ export class FakeSystem extends TestClock {
       this.fate = "refused";
     };
     return { [Symbol.dispose]: release };
-  }
+  };
 
   #takePort(fate: Fate): void {
     const isFree = this.fate === "refused" && !this.isPortTaken;
@@ -133,13 +122,13 @@ export class FakeSystem extends TestClock {
     this.fate = fate;
   }
 
-  #trim(): void {
+  trimMemory = () => {
     if (!this.#acceptsTrims) throw new Error("The signal ends the process");
     this.delay(1).then(() => { // on the next turn of the event loop
       this.megabytes -= this.keptMegabytes;
       this.keptMegabytes = 0;
     });
-  }
+  };
 
   /** Makes accept fail, or the server end without a reason. */
   fail(error?: Error): void {

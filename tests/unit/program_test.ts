@@ -174,6 +174,33 @@ for (const [target, [method, logged]] of Object.entries(REQUESTS)) {
   });
 }
 
+/** Requests, each of which differs in one thing from the previous one. */
+const SIMILAR_REQUESTS = [
+  ["::1", 56, "GET", "/datasensor", 503],
+  ["::1", 56, "GET", "/datasensor", 200],
+  ["::1", 56, "GET", "/metrics", 200],
+  ["::1", 56, "HEAD", "/metrics", 200],
+  ["::2", 56, "HEAD", "/metrics", 200],
+  ["::2", 57, "HEAD", "/metrics", 200],
+] as const;
+
+Deno.test("a request that differs from the previous one in one thing is logged as it is", async () => {
+  const service = new Service("--stdin");
+  await service.pass(0);
+  const lines: string[] = [];
+  for (const [client, second, method, path, status] of SIMILAR_REQUESTS) {
+    if (status === 200) await service.send("21.5\n");
+    service.wallMs = new Date(2026, 10, 20, 17, 14, second).getTime();
+    service.handle(new RawRequest(`http://board${path}`, method), client);
+    const time = `20/Nov/2026 17:14:${second}`;
+    lines.push(
+      `${client} - - [${time}] "${method} ${path} HTTP/1.1" ${status} -`,
+    );
+  }
+  await service.stop();
+  assertEquals(service.lines, lines);
+});
+
 Deno.test("IPv4-mapped IPv6 addresses are logged as IPv4", async () => {
   const service = new Service();
   for (const address of ["::ffff:192.0.2.7", "2001:db8::ffff:1"]) {

@@ -160,6 +160,12 @@ testProperty(
   },
 );
 
+Deno.test("Server stops, too, if it is told to before it waits for that", async () => {
+  const server = new Service();
+  server.stopper.abort(); // it listens already
+  assertEquals([await server.end(), server.fate], [0, "refused"]);
+});
+
 Deno.test("Server has a higher memory limit where it uses much from the start", async () => {
   const server = await start({ megabytes: 300 });
   await server.pass(5000);

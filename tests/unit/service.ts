@@ -2,6 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { runProgram } from "../../src/program.ts";
+import type { System } from "../../src/system.ts";
 import { parseAccessLine } from "../helpers/program.ts";
 import type { Chunk } from "./test_input.ts";
 import { FakeSystem } from "./fake_system.ts";
@@ -62,7 +63,8 @@ export class Service extends FakeSystem {
     super();
     Object.assign(this, changes);
     const args = flags.split(" ").filter(Boolean);
-    runProgram(args, this.createSystem()).then((code) => this.code = code);
+    const system = this as unknown as System;
+    runProgram(args, system).then((code) => this.code = code);
   }
 
   /** The lines that it has written by now, apart from its start. */

@@ -1,8 +1,19 @@
 // The functions of the page that need no browser.
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as day from "../../../src/page/day.js";
+import { PAGE } from "../../../src/page/page.ts";
 import * as values from "../../../src/page/values.js";
+
+Deno.test("the scripts of the page have one scope, in which no name is declared twice", () => {
+  const [, script] = PAGE.match(/<script[^>]*>(.*)<\/script>/s)!;
+  const parse = (script: string) =>
+    new Function(`"use strict"; {${script.replace(/^export /gm, "")}}`);
+  parse(script!);
+  for (const second of ["function walk() {}", "const walk = 1;", "let walk;"]) {
+    assertThrows(() => parse(script + second), SyntaxError);
+  }
+});
 
 /** Values in the reading of an only sensor: their label, name and text, and unit or "graph". */
 const list = (reading: unknown, name?: string, labels: string[] = []) =>
@@ -15,30 +26,17 @@ const list = (reading: unknown, name?: string, labels: string[] = []) =>
       [label, name, unit, `${value}`, Number.isFinite(number)].join("|")
     );
 
-/** Readings, and what is listed of each. */
-const READINGS: [reading: unknown, ...values: string[]][] = [
-  [21.5, "|||21.5|true"],
-  [" 07\r", "|||7|true"], // without --json
-  [{ t: "21.5", n: null, on: true }, " t|t||21.5|false", " on|on||true|true"],
-  [{ air: { t_C: 1 } }, " air.t_C|air › t|°C|1|true"],
-  [{ a: ["x"] }, " a.0|a › 0||x|false"],
-  [{ "a.b": 1, a: { b: 2 } }, " a.b|a › b||2|true"],
-  [{ "\ud800": 1 }, " \ufffd|\ufffd||1|true"],
-  [JSON.parse("1e999"), "|||Infinity|false"],
-];
-
-Deno.test("listValues() lists the values in a reading, and which are numbers", () => {
-  const listed = READINGS.map(([reading]) => [reading, ...list(reading)]);
-  assertEquals(listed, READINGS);
-});
-
 Deno.test("listValues() lists what only the history has after what the reading has", () => {
   const labels = [" a: x", " a%3A bc: x", " t", " a%3A b: old_V", " a%3A b: t"];
-  assertEquals(list({ t: 1 }, "a: b", labels), [
-    ...[" a%3A b: t|t||1|true", " a%3A b: old_V|old V||undefined|false"],
+  assertEquals(list({ t: 1, on: true, u: "2" }, "a: b", labels), [
+    " a%3A b: t|t||1|true",
+    " a%3A b: on|on||true|true",
+    " a%3A b: u|u||2|false", // a number in quotes is a text
+    " a%3A b: old_V|old V||undefined|false",
   ]);
   assertEquals(list(undefined, undefined, ["", " battery_V"]), [
-    ...["|||undefined|false", " battery_V|battery|V|undefined|false"],
+    "|||undefined|false",
+    " battery_V|battery|V|undefined|false",
   ]);
 });
 
@@ -114,9 +112,8 @@ Deno.test("formatValue() has nine digits, and as many decimals as a number has h
 
 Deno.test("formatDuration() has the unit that tells most", () => {
   const durations = [0.4, 119, 119.6, 7199, 7200, 172_799, 172_800];
-  assertEquals(durations.map(values.formatDuration), [
-    ...["0 s", "119 s", "2 min", "120 min", "2 h", "48 h", "2 days"],
-  ]);
+  const texts = durations.map((seconds) => values.formatDuration(seconds));
+  assertEquals(texts.join(), "0 s,119 s,2 min,120 min,2 h,48 h,2 days");
 });
 
 Deno.test("describeClock() tells of more than five minutes, and in which direction", () => {
@@ -195,31 +192,31 @@ function draw(rows: string, points: string, kind: day.Kind = "number") {
   });
 }
 
-/** Rows, points and a kind, and the line, band and summary of their last graph. */
-const GRAPHS = `; 0=7 59=8; number; none
-; 0=7 601=8; number; none
-; 0=7 540=8; number; M0,53h0L600,47h0; ; low 7 at 0, high 8 at 9|
-5,5,5; 60=5 65= 60=5 70=6; number; M242,53h0L581,53h0M597,47h0; ; low 5 at 0, high 6 at 1|
-90,100,110 185,195,200; 60=200; direction; M136,62h0L409,48h0L600,47h0; ; |
--10,0,10 -100,-90,-80; 60=-170; direction; M136,50h0L409,63h0L600,75h0; ; |
-20,20,20 20,20.2,85 20,20,20; 60=20; number; M94,51h0L281,49h0L469,51h0L600,51h0; M188,51H375V22H188Z; low 20 at -10, high 85 at -5|
-1,1,1 1,1.5,2 2,2,2 2,2,2 2,2,2 2,2,2 2,2,2 2,2,2 2,2,2 2,2,2 2,2,2 3,3,3; 60=4; number; M25,58h0L74,55h0L123,53h0L172,53h0L221,53h0L270,53h0L320,53h0L369,53h0L418,53h0L467,53h0L516,53h0L566,47h0L600,42h0; M49,58H98V53H49Z; low 1 at -55, high 4 at 1, +3|
-0,0.4,1; 240=1; boolean; M0,76H333h0H600V24H600h0; M0,76H333V24H0Z; yes for 4 min|yes since 0
-0,0,0 1,1,1 ,, 1,1,1; 60=1; boolean; M0,76H143h0H143V24H286h0M429,24H571h0H600V24H600h0; ; yes for 11 min|yes since -5
-,, ,,; -120=7 60=8; number; M240,53h0L600,47h0; ; low 7 at -2, high 8 at 1|
-; 0=1 60=1 -90=7 -30=8; number; M480,53h0L600,47h0; ; low 7 at -2, high 8 at -1|
-; 0=7 60=8; number; M480,53h0L600,47h0; ; low 7 at 0, high 8 at 1|
-1,2,3 ,, 4,4,4; 60=5; number; M94,58h0M469,47h0L600,42h0; M0,63H188V53H0Z; low 1 at -10, high 5 at 1|
-1,2,3 1,2,3 ,,; 60=5 120=4; number; M88,58h0L265,58h0M565,42h0L600,47h0; M0,63H176V53H0ZM176,63H353V53H176Z; low 1 at -10, high 5 at 1|
-1,1,1; 60=1 65= 70=1 70=1 75=1; number; M238,50h0L571,50h0M587,50h0L595,50h0; ; no change|
-1,2,3; 61=2 62=9; number; M246,68h0L592,68h0L593,32h0; M0,73H492V63H0Z; low 1 at 0, high 9 at 1|
--1e307,0,1e307; 60=0; number; M250,50h0L600,50h0; M0,78H500V22H0Z; low -1e+307 at 0, high 1e+307 at 0|
--1.7e308,0,1.7e308; 60=0; number; M250,50h0L600,50h0; M0,78H500V22H0Z; low -1.7e+308 at 0, high 1.7e+308 at 0|
-0,0,5e-324; 60=0; number; M250,50h0L600,50h0; ; low 0 at 0, high 5e-324 at 0|
-340,350,359 0,5,20 6,9,12; 60=2; direction; M94,25h0M281,75h0L469,75h0L600,76h0; ; |
-0,0,0 0,0.4,1 1,1,1; 60=1 61=0 120=0; boolean; M0,76H176h0H176V76H353h0H353V24H529h0H565V24H565h0H600V76H600h0; M176,76H353V24H176Z; yes for 8 min|no since 1
-0,0,0 ,, 1,1,1; 60=1 65=; boolean; M0,76H186h0M373,24H559h0H596V24H596h0; ; yes for 6 min|yes since -5
-1,1,1; 60=1; boolean; M0,24H500h0H600V24H600h0; ; no change|`;
+/** What is drawn: rows, points and a kind, and the line, band and summary of the last graph. */
+const GRAPHS = `no line of less than a minute: ; 0=7 59=8; number; none
+a line of a minute: ; 0=7 60=8; number; M480,53h0L600,47h0; ; low 7 at 0, high 8 at 1|
+points of nine minutes: ; 0=7 540=8; number; M0,53h0L600,47h0; ; low 7 at 0, high 8 at 9|
+no point of ten minutes ago, which a slot covers: ; 0=7 601=8; number; none
+points before the last slot, which lacks the number: ,, ,,; -120=7 60=8; number; M240,53h0L600,47h0; ; low 7 at -2, high 8 at 1|
+no point after now, once the clock was set back: ; 0=1 60=1 -90=7 -30=8; number; M480,53h0L600,47h0; ; low 7 at -2, high 8 at -1|
+a new number at once: 1,2,3; 61=2 62=9; number; M246,68h0L592,68h0L593,32h0; M0,73H492V63H0Z; low 1 at 0, high 9 at 1|
+a gap between slots: 1,2,3 ,, 4,4,4; 60=5; number; M94,58h0M469,47h0L600,42h0; M0,63H188V53H0Z; low 1 at -10, high 5 at 1|
+a gap before the first point, without the last slot: 1,2,3 1,2,3 ,,; 60=5 120=4; number; M88,58h0L265,58h0M565,42h0L600,47h0; M0,63H176V53H0ZM176,63H353V53H176Z; low 1 at -10, high 5 at 1|
+a gap after one answer without the number, and one point for each time: 1,1,1; 60=1 65= 70=1 70=1 75=1; number; M238,50h0L571,50h0M587,50h0L595,50h0; ; no change|
+a gap that an answer with the same time does not close: 5,5,5; 60=5 65= 60=5 70=6; number; M242,53h0L581,53h0M597,47h0; ; low 5 at 0, high 6 at 1|
+a number that rises for an hour: 1,1,1 1,1.5,2 2,2,2 2,2,2 2,2,2 2,2,2 2,2,2 2,2,2 2,2,2 2,2,2 2,2,2 3,3,3; 60=4; number; M25,58h0L74,55h0L123,53h0L172,53h0L221,53h0L270,53h0L320,53h0L369,53h0L418,53h0L467,53h0L516,53h0L566,47h0L600,42h0; M49,58H98V53H49Z; low 1 at -55, high 4 at 1, +3|
+a false reading, which does not flatten the day: 20,20,20 20,20.2,85 20,20,20; 60=20; number; M94,51h0L281,49h0L469,51h0L600,51h0; M188,51H375V22H188Z; low 20 at -10, high 85 at -5|
+large numbers, whose band is cut: -1e307,0,1e307; 60=0; number; M250,50h0L600,50h0; M0,78H500V22H0Z; low -1e+307 at 0, high 1e+307 at 0|
+the largest numbers, whose difference is infinite: -1.7e308,0,1.7e308; 60=0; number; M250,50h0L600,50h0; M0,78H500V22H0Z; low -1.7e+308 at 0, high 1.7e+308 at 0|
+the smallest number above zero: 0,0,5e-324; 60=0; number; M250,50h0L600,50h0; ; low 0 at 0, high 5e-324 at 0|
+a direction from 0 to 360°, without a band: 90,100,110 185,195,200; 60=200; direction; M136,62h0L409,48h0L600,47h0; ; |
+a direction from -180 to 180°: -10,0,10 -100,-90,-80; 60=-170; direction; M136,50h0L409,63h0L600,75h0; ; |
+no line from a direction to one over north: 340,350,359 0,5,20 6,9,12; 60=2; direction; M94,25h0M281,75h0L469,75h0L600,76h0; ; |
+a boolean in steps: 0,0.4,1; 240=1; boolean; M0,76H333h0H600V24H600h0; M0,76H333V24H0Z; yes for 4 min|yes since 0
+a boolean that changes between points: 0,0,0 0,0.4,1 1,1,1; 60=1 61=0 120=0; boolean; M0,76H176h0H176V76H353h0H353V24H529h0H565V24H565h0H600V76H600h0; M176,76H353V24H176Z; yes for 8 min|no since 1
+a boolean with a gap between slots, which is not counted: 0,0,0 1,1,1 ,, 1,1,1; 60=1; boolean; M0,76H143h0H143V24H286h0M429,24H571h0H600V24H600h0; ; yes for 11 min|yes since -5
+a boolean that is known again: 0,0,0 ,, 1,1,1; 60=1 65=; boolean; M0,76H186h0M373,24H559h0H596V24H596h0; ; yes for 6 min|yes since -5
+a boolean that does not change: 1,1,1; 60=1; boolean; M0,24H500h0H600V24H600h0; ; no change|`;
 
 /** Returns the line of a graph, its band without what has no area, and its summary. */
 function read(graph: day.Graph | undefined): string {
@@ -230,16 +227,14 @@ function read(graph: day.Graph | undefined): string {
     : "none";
 }
 
-Deno.test("updateGraph() draws slots and points, and none in less than a minute", () => {
-  for (const row of GRAPHS.split("\n")) {
-    const [rows, points, kind, ...shown] = row.split("; ") as [
-      string,
-      string,
-      day.Kind,
-    ];
-    assertEquals(read(draw(rows, points, kind).at(-1)), shown.join("; "), row);
-  }
-});
+for (const graph of GRAPHS.split("\n")) {
+  const [, what, row] = graph.match(/^([^:]+): (.*)$/)!;
+  Deno.test(`updateGraph() draws ${what}`, () => {
+    const [rows, points, kind, ...shown] = row!.split("; ");
+    const graphs = draw(rows!, points!, kind as day.Kind);
+    assertEquals(read(graphs.at(-1)), shown.join("; "));
+  });
+}
 
 Deno.test("updateGraph() keeps a graph until it moves by a pixel, or a new number comes", () => {
   const countGraphs = (points: string) => new Set(draw("0,1,2", points)).size;

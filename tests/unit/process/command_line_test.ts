@@ -2,31 +2,21 @@
 
 import { assertEquals } from "@std/assert";
 import { HELP, parseCommand } from "../../../src/process/command_line.ts";
-import type { Config, InputSource } from "../../../src/config.ts";
+import type { Config } from "../../../src/config.ts";
 import project from "../../../deno.json" with { type: "json" };
 
 /** What the service does without a flag. */
 const DEFAULTS: Config = {
   hostname: "0.0.0.0",
   port: 5000,
-  source: { kind: "text", text: "Sensor data" },
+  message: "Sensor data",
+  stdin: false,
+  json: false,
+  maxAgeSeconds: 300,
   cors: false,
   journal: false,
   debug: true,
 };
-
-/** Returns the settings of standard input. */
-const input = (source: Partial<InputSource> = {}): Partial<Config> => ({
-  source: {
-    kind: "input",
-    line: { kind: "text" },
-    maxAgeSeconds: 300,
-    ...source,
-  },
-});
-const text = (text: string): Partial<Config> => ({
-  source: { kind: "text", text },
-});
 
 /** Command lines, with a space between two arguments, and what they set. */
 const COMMAND_LINES: [args: string, config: Partial<Config>][] = [
@@ -34,16 +24,16 @@ const COMMAND_LINES: [args: string, config: Partial<Config>][] = [
   ["--port=65535", { port: 65535 }],
   ["--port 1 --port 2", { port: 2 }],
   ["--host ::1", { hostname: "::1" }],
-  ["--message -- --no-debug", { ...text("--"), debug: false }],
-  ["--message=a=b\n=°", text("a=b\n=°")],
-  ["--no-debug --debug", { debug: true }],
-  ["--stdin", input()],
-  ["--max-age=0.5 --stdin", input({ maxAgeSeconds: 0.5 })],
-  ["--stdin --max-age=none", input({ maxAgeSeconds: Infinity })],
-  ["--json --stdin", input({ line: { kind: "json", keys: undefined } })],
+  ["--message -- --no-debug", { message: "--", debug: false }],
+  ["--message=a=b\n=°", { message: "a=b\n=°" }],
+  ["--no-debug --debug", {}],
+  ["--stdin", { stdin: true }],
+  ["--max-age=0.5 --stdin", { stdin: true, maxAgeSeconds: 0.5 }],
+  ["--stdin --max-age=none", { stdin: true, maxAgeSeconds: Infinity }],
+  ["--json --stdin", { stdin: true, json: true }],
   [
     "--key=model,a\u00a0b,__proto__ --json --stdin",
-    input({ line: { kind: "json", keys: ["model", "a\u00a0b", "__proto__"] } }),
+    { stdin: true, json: true, keys: ["model", "a\u00a0b", "__proto__"] },
   ],
   ["--cors --journal", { cors: true, journal: true }],
   ["-- --port 1", { port: 1 }],

@@ -64,31 +64,27 @@ Deno.test("createJsonParser() rejects what has no value but null, to a depth of 
 });
 
 /** Lines that are printed one after the other. Those after a bar are no readings. */
-const SEQUENCES: Record<string, string[]> = {
-  "an indented object with a list": [
-    ...["|{", '|  "t"', "|{", '|  "history": [', "|    1", "|  ]", "|}", "3"],
-  ],
-  "a list that is indented with tabs, with spaces after its commas": [
-    ...["|[ ", '|\t{"a":1}, \t', "|\tnull, ", "|\t2", "|]", "[]"],
-  ],
-  "an indented reading after any other line": [
-    ...[" 1", "|2 :", " 3", '"{"', "\t4", "|\r5,", "\r6"],
-  ],
-  "a comma after each reading": ["|21.5,", "|22,", "23"],
-  "words before a reading, which may be a list": [
-    ...["|Reading it,", "21.5", "|Reading it,", "| 21.5", " 22"],
-  ],
+const SEQUENCES: Record<string, string> = {
+  "an indented object with a list":
+    '|{\n|  "t"\n|{\n|  "history": [\n|    1\n|  ]\n|}\n3',
+  "a list that is indented with tabs, with spaces after its commas":
+    '|[ \n|\t{"a":1}, \t\n|\tnull, \n|\t2\n|]\n[]',
+  "an indented reading after any other line":
+    ' 1\n|2 :\n 3\n"{"\n\t4\n|\r5,\n\r6',
+  "a comma after each reading": "|21.5,\n|22,\n23",
+  "words before a reading, which may be a list":
+    "|Reading it,\n21.5\n|Reading it,\n| 21.5\n 22",
 };
 
 for (const [what, marked] of Object.entries(SEQUENCES)) {
   Deno.test(`createJsonParser() tells readings from pieces of a text: ${what}`, () => {
     const parser = createJsonParser();
-    const results = marked.map((line) => {
+    const results = marked.split("\n").map((line) => {
       const text = line.replace(/^\|/, "");
       const result = parse(parser, text);
       return result === NOT_JSON ? `|${text}` : result;
     });
-    assertEquals(results, marked);
+    assertEquals(results.join("\n"), marked);
   });
 }
 
