@@ -46,7 +46,7 @@ class Day {
     const gap = Array(Math.min(count - 1, MAX_SLOTS)).fill(NO_CELLS);
     this.cells.push(this.#samples > 0 ? this.#format() : NO_CELLS, ...gap);
     this.cells.splice(0, 1 + gap.length);
-    this.filled = this.cells.filter((slot) => slot !== NO_CELLS).length;
+    this.filled = this.cells.filter((text) => text !== NO_CELLS).length;
     this.#samples = 0;
     this.#mean = 0;
   }
@@ -158,7 +158,7 @@ export class History {
     for (let row = 0; row < MAX_SLOTS; row++) {
       const cells = columns.map(([, { cells }]) => cells[row]!);
       // The first row is that in which the first column begins
-      if (lines.length === 1 && cells.every((slot) => slot === NO_CELLS)) {
+      if (lines.length === 1 && cells.every((text) => text === NO_CELLS)) {
         continue;
       }
       const end = (this.#slot - MAX_SLOTS + row + 1) * SLOT_MS;

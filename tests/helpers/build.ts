@@ -23,12 +23,8 @@ let compileError: Promise<string | undefined> | undefined; // found out once
 async function findCompileError(): Promise<string | undefined> {
   using folder = await Folder.create();
   await folder.write("empty.js", "");
-  const args = [
-    "compile",
-    "-q",
-    "--target=x86_64-unknown-linux-gnu",
-    "empty.js",
-  ];
+  const target = "--target=x86_64-unknown-linux-gnu";
+  const args = ["compile", "-q", target, "empty.js"];
   const options = { cwd: folder.path, env: compilerEnv("x86_64") };
   const { code } = await output(COMPILER, args, options, COMPUTE_LIMIT_MS);
   return code === 0

@@ -1,5 +1,6 @@
 // A machine of its own, on which the commands of the documents and the sensor's unit run as
-// they stand.
+// they stand. It is no booted board, as in tests/board: `deno task test` has it within a
+// second, wherever root may unshare, and a test gives it files and programs to stand in.
 
 import { Folder } from "./files.ts";
 import { type Output, output, Process } from "./process.ts";

@@ -151,6 +151,18 @@ Deno.test(`the program answers new clients while ${HOLDERS} hold idle connection
   assertEquals(program.stderr, "");
 });
 
+Deno.test("the program answers after more unfinished, malformed and reset requests than it has descriptors", async () => {
+  await using program = await Program.start([], LIMITED);
+  const requests = [HALF_HEADER, HALF_BODY, "GET /\0\xff", "\x16\x03\x01", GET];
+  for (let client = 0; client < 2 * OPEN_FILES; client++) {
+    const request = requests[client % requests.length]!;
+    (await open(program.port, request)).close(); // before it has read an answer
+  }
+  await program.waitForAnswer();
+  await program.stop();
+  assertEquals([program.messages, program.stderr], [[], ""]);
+});
+
 Deno.test("the program answers while nobody reads its console, and counts dropped lines", async () => {
   await using program = await Program.start();
   program.isPaused = true;
