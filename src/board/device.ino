@@ -23,9 +23,9 @@ void send(float celsius) {
   http.begin(client, URL);
   http.addHeader("Content-Type", "application/json");
   int status = http.POST("{\"temperature_C\":" + String(celsius) + "}");
-  // 204 is the answer to a reading that is taken, and other answers say what to change
+  // 200 is the answer to a reading that is taken, and other answers say what to change
   if (status < 0) Serial.println(http.errorToString(status));
-  else if (status != 204) Serial.println(http.getString());
+  else if (status != 200) Serial.println(http.getString());
   http.end();
 }
 

@@ -14,14 +14,16 @@ def read_temperature():
 
 wlan = network.WLAN(network.STA_IF)
 wlan.active(True)
-wlan.connect("NETWORK", "PASSWORD")  # from then on, it reconnects by itself
 
 while True:
     try:
+        if not wlan.isconnected():  # a Pico W tries once only: the router may start later
+            wlan.connect("NETWORK", "PASSWORD")
+            time.sleep(10)
         # Keys and texts must be ASCII: MicroPython counts letters instead of bytes
         reading = {"temperature_C": read_temperature()}
         answer = requests.post(URL, json=reading, timeout=10)
-        if answer.status_code != 204:  # other answers say what to change
+        if answer.status_code != 200:  # other answers say what to change
             print(answer.text)
         answer.close()
     except Exception as error:  # drivers raise many kinds

@@ -47,8 +47,8 @@ mqtt() {
       | select(type == "number" or type == "object")
       | select(all(.. | numbers; . == 0 or isnormal))
       | select(any(..; type == "number" or type == "boolean") or all(..; . != null))
-      | if $t[0] == "tele" then objects + {name: $t[1]}
-        else {($t[2]): .} + {name: ($t[0] + "/" + $t[2])} end
+      | if $t[3] then {($t[2]): .} + {name: ($t[0] + "/" + $t[2])}
+        else objects + {name: $t[1]} end
       | select(tojson | utf8bytelength < 4096)'
 }
 http() {

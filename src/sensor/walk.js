@@ -60,8 +60,12 @@ export function formatLabel(name, key) {
   return name ? ` ${escape(name, SPLITS_NAME)}:${end}` : end;
 }
 
-/** What the label of a direction in degrees ends with: `wind_dir_deg`, or stations' `winddir`. */
-export const DIRECTION = /_deg$|wind_?(gust_?)?dir(ection)?(_\w+)?$/i;
+/**
+ * What the label of a direction in degrees ends with: `wind_dir_deg`, or `winddir`, `wind.bearing`
+ * or `maxGustAngle` of stations, but not `unwind_angle`. `+` instead of a limit would be slow.
+ */
+export const DIRECTION =
+  /_(?:[Dd]eg|DEG)$|(?:(?:^|[^A-Za-z])(?:[Ww]ind|WIND|[Gg]ust|GUST)|[a-z](?:Wind|Gust))[._ ]?(?:(?:[Gg]ust|GUST|[Ff]rom)[._ ]?)?(?:(?:[Dd]ir(?:ection)?|DIR(?:ECTION)?|[Bb]earing|[Aa]ngle)(?:[Dd]egrees|\d{1,3}m|_\w{1,60})?|[Dd]eg(?:rees?)?)$/;
 
 /** Returns the same direction in the turn that begins at another one, in degrees. */
 export const toTurn = (/** @type {number} */ direction, start) =>

@@ -32,12 +32,13 @@ const post = (body: string, lengths: unknown[] = [body.length]) =>
 const text = (size: number) => `{"t":"${"x".repeat(size)}","name":"k"}`;
 const LINE = '{"t":1,"name":"k"}';
 
-/** Returns rows of a table: what is sent, the request, and what it prints. */
+/** Returns rows of a table: what is sent, the request or its object, and what it prints. */
 const rowsOf = (table: string) =>
   Object.fromEntries(
     table.trim().split("\n").map((row) => {
       const text = row.replaceAll("WORD/", `${WORD}/`).replaceAll("\\n", "\n");
-      const [what, request, printed] = text.split(" | ");
+      const [what, sent = "", printed] = text.split(" | ");
+      const request = sent.startsWith("{") ? post(sent) : sent;
       return [what, [request, printed] as [string, string]];
     }),
   );
@@ -62,22 +63,27 @@ const ROWS: Record<string, [request: string, printed: string]> = {
   ...DEVICES,
   ...rowsOf(`
 no ? before the query | GET /WORD/k&ID=1&t=1 HTTP/1.1\\n\\n | 400
-lost sensors of a station | GET /WORD/k?tempf=-9999&t=1 HTTP/1.1\\n\\n | ${LINE}
+lost sensors of a station | GET /WORD/k?tempf=-9999&h=-9999.00&dewptf=+-9998.&t=1 HTTP/1.1\\n\\n | ${LINE}
+nothing but lost sensors | GET /WORD/k?ID=1&t=-9999.0 HTTP/1.1\\n\\n | 400 Only lost sensors (-9999)
+another method | PUT /WORD/k?t=1 HTTP/1.1\\n\\n | 400 Send GET or POST
+two slashes | GET //WORD//k?t=1 HTTP/1.1\\n\\n | ${LINE}
 no first slash | GET WORD/k?t=1 HTTP/1.1\\n\\n | ${LINE}
 a space in the path | GET /WORD/living room?t=1 HTTP/1.1\\n\\n | 400
 two spaces behind the path | GET /WORD/k?t=1  HTTP/1.1\\n\\n | 400
-secret keys | GET /WORD/k?id=1&SiteID=2&pass=3&passkey=4&passwd=5&Password=6&apiKey=7&my_token=8&passengers=9&humidity=10&key_count=11 HTTP/1.1\\n\\n | {"passengers":9,"humidity":10,"key_count":11,"name":"k"}
+secret keys | GET /WORD/k?id=1&SiteID=2&pass=3&passkey=4&passwd=5&Password=6&apiKey=7&my_token=8&siteAuthenticationKey=9&mqtt_pass=9&passengers=9&humidity=10&key_count=11 HTTP/1.1\\n\\n | {"passengers":9,"humidity":10,"key_count":11,"name":"k"}
 a query that is not ASCII | GET /WORD/k?room=K%c3%bcche&t=1 HTTP/1.1\\n\\n | ${LINE}
+only decimal numbers of a form | GET /WORD/k?a=+1&b=1e3&c=0x1&d=&e=1.&f=%d9%a3&g=-07.50&h=1%0d%0a&i=%2b.5&j=.&k=%1c5 HTTP/1.1\\n\\n | {"a":1,"e":1.0,"g":-7.5,"h":1,"i":0.5,"name":"k"}
+a chunked body | POST /WORD/k HTTP/1.1\\ncontent-length: 18\\ntransfer-encoding: chunked\\n\\n${LINE} | 400 Send the body
+an object of nulls | {"t":null} | {"t":null,"name":"k"}
+secrets of any type | {"wifi_password":"a","mqtt_pass":"b","password":123,"passkey":[4],"Authorization":{"t":5},"apikey":null,"api_key":6,"secret":7,"auth":8,"passwd":9,"t":1} | ${LINE}
+secrets at any depth | {"data":{"token":"a"},"list":[{"psk":"b"},{"pwd":"c","t":2}]} | {"list":[null,{"t":2}],"name":"k"}
+no secrets | {"id":"a","key":"5","last_key":1,"turkey":2,"monkey":3,"compass":4} | {"id":"a","key":"5","last_key":1,"turkey":2,"monkey":3,"compass":4,"name":"k"}
+only secrets | {"data":{"token":"a"}} | 400 No value, or only secrets
+nulls beside secrets | {"t":null,"data":{"token":"a"}} | {"t":null,"name":"k"}
 `),
-  "a secret key in JSON": [post('{"id":1}'), '{"id":1,"name":"k"}'],
-  "an object of nulls": [post('{"t":null}'), '{"t":null,"name":"k"}'],
   "a longer word": [get("k?t=1").replace("/k", "x/k"), "404"],
   "an infinite number": [post('{"t":1e400}'), "400"],
   "many arrays": [post(`{"t":${"[".repeat(2000)}`), "400"],
-  "a chunked body": [
-    post(LINE).replace("\n{", "\ntransfer-encoding: chunked\n{"),
-    "400",
-  ],
   "a length that counts letters": [post("room=K\u00fcche&t=1200"), "400"],
   "HTTP/1.0": [`GET /${WORD}/k?t=1 HTTP/1.0\n\n`, LINE],
   "a whole address": [get("k?t=1").replace(" ", " http://b"), LINE],
@@ -91,10 +97,6 @@ a query that is not ASCII | GET /WORD/k?room=K%c3%bcche&t=1 HTTP/1.1\\n\\n | ${L
   ],
   "65 characters": [get(`${"x".repeat(65)}?t=1`), "404"],
   "what looks like a line": [get("%22%7D%0A?t=1"), '{"t":1,"name":"\\"}\\n"}'],
-  "only decimal numbers of a form": [
-    get("k?t=1&a=+1&b=1e3&c=0x1&d=&e=1.&f=%d9%a3&g=-07.50&h=1%0a"),
-    '{"t":1,"g":-7.5,"name":"k"}',
-  ],
   "a body of 4 KB": [post(LINE.padEnd(4096)), LINE],
   "a body of 60 KB": [post(LINE.padEnd(60_000)), "413"],
   "a line of 4 KB": [post(`{"t":"${"x".repeat(4076)}"}`), text(4076)],
@@ -105,6 +107,8 @@ a query that is not ASCII | GET /WORD/k?room=K%c3%bcche&t=1 HTTP/1.1\\n\\n | ${L
   "two lengths": [post("t=1", [3, 4]), "400"],
   "a length with a sign": [post("t=1", ["+3"]), "400"],
   "a length of 30 digits": [post("t=1", ["9".repeat(30)]), "413"],
+  "a byte-order mark": [post("\ufeff" + LINE, [21]), LINE],
+  "TLS": ["\x16\x03\x01", "400 Write http://"],
   "another protocol": ["PRI * HTTP/2.0\n\n", "400"],
 };
 
@@ -120,12 +124,13 @@ test("receive prints a line for each request, or says why not", async (step) => 
         'printf %b "$0" >&3; cat <&3',
         bytes,
       );
-      const [, status] = answer.match(/^HTTP\/1\.1 (\d+) [^]*\r\n\r\n[^]*$/) ??
-        [];
-      assertEquals(
-        [status, receiver.stdout],
-        printed.startsWith("{") ? ["204", `${printed}\n`] : [printed, ""],
-      );
+      const [, status, length, reason = ""] =
+        answer.match(/^HTTP.1.1 (\d+) [^]*Length: (\d+)\r\n\r\n([^]*)$/) ?? [];
+      const isLine = printed.startsWith("{");
+      assertEquals(length, `${reason.length}`);
+      assertEquals(receiver.stdout, isLine ? `${printed}\n` : "");
+      const start = isLine ? "200 " : printed;
+      assertEquals(`${status} ${reason}`.slice(0, start.length), start);
     });
   }
 });
@@ -136,7 +141,7 @@ test("receive logs each cause and name once a minute, and 64 at most", async () 
   const paths = ["x/k", WORD, `${WORD}/k`, `${WORD}/k?id=1`, `${WORD}/%22%0A`];
   for (const path of [...paths, `${WORD}/[1-70]`]) {
     const { stdout } = await machine.type(`curl -sS localhost:5001/${path}`);
-    assertMatch(stdout, /^(No value: send |Another word, or no name )/);
+    assertMatch(stdout, /^(No value, or |Another word, or no name )/);
   }
   const lines = receiver.stderr.trim().split("\n");
   assertEquals(lines.length, 64);

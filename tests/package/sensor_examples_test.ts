@@ -8,8 +8,8 @@ import { parseCommand } from "../../src/process/command_line.ts";
 import { Machine, testOnMachine } from "../helpers/machine.ts";
 
 const BOARD = "src/board";
-const [SETTINGS, EXAMPLES, SCRIPT] = await Promise.all(
-  ["package/etc/default/datasensor", "examples.conf", "sensors.sh"]
+const [SETTINGS, EXAMPLES, SCRIPT, GUIDE] = await Promise.all(
+  ["package/etc/default/datasensor", "examples.conf", "sensors.sh", "README.md"]
     .map((file) => Deno.readTextFile(`${BOARD}/${file}`)),
 );
 
@@ -40,7 +40,11 @@ const FILES = {
   [`${IIO}/in_pressure_input`]: "101.325000000\n",
   [`${IIO}/in_illuminance_raw`]: "121\n",
   [`${IIO}/in_illuminance_scale`]: "0.833333\n",
-  [`${BIN}/curl`]: "#!/bin/sh\nprintf '%s' '{\"id\":100,\"tC\":21.5}'",
+  [`${BIN}/curl`]:
+    `#!/bin/sh\nprintf '{"id":100,"tC":%s}' 21.5 'null,"tF":null,"errors":["read"]'`,
+  // Readings with time stamps that are right, old, in milliseconds, missing, or texts
+  [`${BIN}/gateway`]:
+    `#!/bin/sh\nprintf '{"t":%s,"last_updated_ts":%s}\n' 1 $(date +%s) 2 $(($(date +%s) - 400)) 3 $(date +%s000) 4 null 5 '"2099-01-01"'`,
   [`${BIN}/gpiofind`]: "#!/bin/sh\n[ $1 = GPIO17 ] && echo gpiochip0 17\n",
   [`${BIN}/gpioget`]: '#!/bin/sh\nmkdir "/run/$*" && echo 1\n',
   "/sys/bus/platform/devices/raspberrypi-hwmon/hwmon/hwmon2/in0_lcrit_alarm":
@@ -62,7 +66,7 @@ const FILES = {
 /** A part of each sensor, and the lines that it prints, in the order of their texts. */
 const PRINTED: Record<string, string> = {
   "awk": "48.312",
-  "jq -c '{temperature_C": '{"temperature_C":48.312}',
+  "^jq -c '{temperature_C": '{"temperature_C":48.312}',
   "lib/datasensor/ds18b20$": '{"id": "28-0000075a1b2c", "temperature_C": 21.5}',
   "ds18b20 28-\\w+$": "21.5",
   "temperature_F": '{"temperature_F":70.7}',
@@ -80,7 +84,10 @@ const PRINTED: Record<string, string> = {
   "gpioget .* --numeric GPIO17;": '{"door":true}',
   "under_voltage": '{"under_voltage":true}',
   "^sensors -j": '{"sht3x-i2c-1-44":{"temp1":{"temp1_input":21.5}}}',
-  "^curl": '{"id":100,"tC":21.5}',
+  "^curl .*echo$":
+    '{"id":100,"tC":21.5}{"id":100,"tC":null,"tF":null,"errors":["read"]}',
+  "^curl .*jq": '{"temperature_C":21.5}\n{"temperature_C":null}',
+  "^gateway": "1",
   "^rtl_433 -F json$": HEARD.trim().split("\n").sort().join("\n"),
   " grep ": HEARD.split("\n")[0]!,
   "my-sensor . sed": '{"t":[0,-1]}\n{"t":null}',
@@ -106,6 +113,8 @@ test("each example prints what its sensor says", async () => {
   await using machine = await Machine.start(FILES);
   // They avoid backslashes, which systemd would remove
   const sensors = `${SETTINGS}\n${EXAMPLES}`.match(/(?<=^SENSOR=).*/gm)!;
+  const [filter] = GUIDE!.match(/jq .*select\(now .*(?=`)/)!;
+  sensors.push(`gateway | ${filter} | jq .t`);
   for (const [pattern, lines] of Object.entries(PRINTED)) {
     const found = sensors.filter((sensor) => RegExp(pattern).test(sensor));
     assertEquals(found.length, 1, `Sensors that match ${pattern}: ${found}`);

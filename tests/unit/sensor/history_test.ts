@@ -101,16 +101,18 @@ Deno.test("History has numbers as they are, and means with nine digits or an int
   }
 });
 
-/** Degrees in samples, their cells, and their key. */
-const DIRECTIONS: [degrees: number[], cells: string, key?: string][] = [
+/** Degrees in samples, their cells, and the keys of which this is true. */
+const DIRECTIONS: [degrees: number[], cells: string, keys?: string][] = [
   [[350, 10], "10,0,350"],
-  [[350, 10], "10,180,350", "t_degC"],
-  [[350, 10], "10,180,350", "winddirty"],
-  [[350, 10], "10,0,350", "winddir"],
-  [[350, 10], "10,0,350", "winddir_avg2m"],
-  [[350, 10], "10,0,350", "windgustdir_10m"],
-  [[350, 10], "10,0,350", "windgustdir_avg10m"],
-  [[350, 10], "10,0,350", "wind_direction"],
+  [[350, 10], "10,180,350", "windowdirection windshield_angle winding_angle"],
+  [[350, 10], "10,180,350", "unwind_angle augustdir disgust_angle winddirty"],
+  [[350, 10], "10,180,350", "windChillDegrees windchilldeg t_degC direction"],
+  [[350, 10], "10,0,350", "winddir winddir_avg2m WIND_DIR wind.deg gust_deg"],
+  [[350, 10], "10,0,350", "windgustdir_10m windgustdir_avg10m windDir10m"],
+  [[350, 10], "10,0,350", "wind_bearing wind.direction wind_from_direction"],
+  [[350, 10], "10,0,350", "WindAngle GustAngle maxGustAngle windDeg"],
+  [[350, 10], "10,0,350", "windDirectionDegrees wind_direction_avg_2_minutes"],
+  [[350, 10], "10,0,350", "wind_direction_10m_above_ground"],
   [[359.9999999], "359.9999999,0,359.9999999"],
   [[10, 350, 20], "10,6.666667,350"],
   [[359, 359, 1, 1], "1,0,359"],
@@ -122,13 +124,15 @@ const DIRECTIONS: [degrees: number[], cells: string, key?: string][] = [
 ];
 
 Deno.test("History has means that turn the shorter way of directions", () => {
-  for (const [degrees, cells, key = "wind_deg"] of DIRECTIONS) {
-    const simulation = new Simulation();
-    for (const degree of degrees) {
-      simulation.run(SAMPLE_MS, `{"${key}":${degree}}`);
+  for (const [degrees, cells, keys = "wind_deg"] of DIRECTIONS) {
+    for (const key of keys.split(" ")) {
+      const simulation = new Simulation();
+      for (const degree of degrees) {
+        simulation.run(SAMPLE_MS, `{"${key}":${degree}}`);
+      }
+      simulation.skip(5 * MINUTE);
+      assertEquals(simulation.cells, [cells], key);
     }
-    simulation.skip(5 * MINUTE);
-    assertEquals(simulation.cells, [cells], key);
   }
 });
 
