@@ -4,6 +4,7 @@ import { type Measurement, ONLY_SENSOR, type Snapshot } from "./reading.ts";
 const MAX_CHARACTERS = 64 * 1024; // of all lines and names, unless the latest is longer
 const MIN_RUN_MS = 10_000; // of a sensor that is missed: a passing car is heard for less
 const MIN_KNOWN_MS = 5 * 60_000; // of such a sensor, once it is silent
+const KNOWN_PER_RUN = 24; // a day for each hour: one that dies on Friday is missed on Saturday
 const MIN_CLOCK_CHANGE_MS = 10; // more than it takes to read both clocks
 
 /** A sensor, and when it has sent readings, by the monotonic clock, in ms. */
@@ -20,8 +21,9 @@ interface Sensor {
 
 /**
  * The last reading of each sensor, until it is too old. A sensor that falls silent is known,
- * without its reading, for as long again as it had been heard without a break, and for five
- * minutes at least if that was 10 s or more. One that was heard once is forgotten at once.
+ * without its reading, for a day for each hour that it had been heard without a break, and for
+ * five minutes at least. If that was less than 10 s, it is known for as long again: one that was
+ * heard once is forgotten at once.
  */
 export class LastReadings {
   // By name, those that have been silent longest first
@@ -116,8 +118,10 @@ export class LastReadings {
       if (now - arrival <= maxAgeMs) break; // those that follow came later
       this.#delete(name);
       const runMs = arrival - runStart;
-      const leastMs = runMs < MIN_RUN_MS ? 0 : MIN_KNOWN_MS;
-      const knownMs = Math.max(sensor.knownMs, runMs, leastMs);
+      let knownMs = Math.max(sensor.knownMs, runMs);
+      if (runMs >= MIN_RUN_MS) {
+        knownMs = Math.max(knownMs, KNOWN_PER_RUN * runMs, MIN_KNOWN_MS);
+      }
       const forgetAt = arrival + maxAgeMs + knownMs;
       // What would be forgotten at once is not added: a flood of names would take long
       if (now > forgetAt) continue;

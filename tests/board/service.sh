@@ -152,26 +152,28 @@ shows 21.5 curl -fsS -m 5 'http://[::1]:5000/datasensor'
 shows 21.5 curl -fsS -m 5 -H 'X-Deno-Client-Address: forged' http://board:5000/datasensor?forged
 shows '*: 10.0.2.15 - - *"GET /datasensor?forged HTTP/1.1" 200 -' journalctl -q -u datasensor -n 1
 
-## One unit looks at sensors with a space, an umlaut or a hyphen in their names
-# By the page's commands, without pauses of a minute. The service refuses its message
-sed -e 's/BOARD/board/g' -e 's,https://ntfy.sh/.*,http://board:5000,' \
-  /usr/share/doc/datasensor/src/readers/README.md >/tmp/page
+## The page's unit sends what it watches, deaths and limits, and takes a corrected file by itself
 install -m 755 /usr/share/datasensor/messages.sh /usr/local/bin
-program sleep <<<$'#!/bin/sh\nexec /usr/bin/sleep 0.5'
-settings 'FLAGS=--json --key n' "SENSOR=jq -nc '(\"living room\", \"büro\", \"bath-room\", \"kitchen\") | {n: ., temperature_C: 31}'"
-bash -c "$(sed -n '/^topic=/,/^END$/p' /tmp/page)"
-drop_in messages-board@datasensor-kitchen < <(grep -B 1 '^Environment="' /tmp/page)
-bash -c "$(sed -n '/^sudo systemctl enable --now.* .$/,/^  "/p' /tmp/page)"
-for name in living%20room b%C3%BCro bath-room; do
-  systemctl enable --now "$(systemd-escape --template=messages-board@.service "datasensor/$name")"
-  shows "*\"GET /datasensor/$name HTTP/1.1\" 200 -*" journalctl -q -u datasensor --since "$begin"
-done
-shows '*not taken: HTTP 405*' journalctl -q -u messages-board@datasensor-kitchen
-systemctl stop 'messages-board@*'
-fails grep HTTP <(journalctl -q -u 'messages-board@datasensor-[bl]*')
-# The service logs its requests a moment later: the next section expects none
-curl -sS -o /dev/null http://board:5000/datasensor?last
-shows '*?last HTTP*' journalctl -q -u datasensor -n 1
+program sleep <<<$'#!/bin/sh\nexec /usr/bin/sleep 0.5' # instead of a minute
+printf '{"n":"%s","t":31}\n' 'living room' büro bath-room >/run/readings
+settings 'FLAGS=--json --key n --max-age 3' 'SENSOR=while sleep 1; do cat /run/readings; done'
+bash -c "$(sed -n '/^topic=/,/^echo/p' /usr/share/doc/datasensor/src/readers/README.md | sed 's,//BOARD,//board,; s,https://ntfy.sh/.*,http://board:8000,; s/=60/=3/')"
+shows '*not taken: HTTP 000*' journalctl -q -u datasensor-messages
+systemd-run -q --unit=receiver python3 -uc 'import http.server as h
+class Handler(h.BaseHTTPRequestHandler):
+    do_POST = lambda it: (print(it.rfile.read(int(it.headers["Content-Length"])).decode()), it.send_response(204), it.end_headers())
+h.HTTPServer(("", 8000), Handler).serve_forever()'
+received() { shows "*$1*" journalctl -q -u receiver -o cat; }
+printf 'http://board:5000/datasensor/%s\n' b%C3%BCro bath-room 'living%20room t<30' >>/etc/datasensor-messages
+systemctl restart datasensor-messages
+shows '*Expected *, not *living%20room t<30"*' journalctl -q -u datasensor-messages
+sed -i 's/</ < /' /etc/datasensor-messages
+received $'/bath-room\nhttp://board:5000/datasensor/living%20room t < 30\n'
+received 'board:5000/datasensor/living%20room: not t < 30: {"n":"living room","t":31}'
+sed -i 2d /run/readings
+received 'board:5000/datasensor/b%C3%BCro: The last reading is * s old'
+systemctl stop datasensor-messages receiver datasensor # whose log is complete then
+fails grep bath-room: <(journalctl -q -u receiver)
 rm /usr/local/bin/sleep
 
 ## Drop-ins keep requests out of the log, and set the pause of a sensor

@@ -13,11 +13,10 @@ const [SETTINGS, EXAMPLES, SCRIPT, GUIDE] = await Promise.all(
     .map((file) => Deno.readTextFile(`${BOARD}/${file}`)),
 );
 
-/** What rtl_433 prints for three transmitters, two of which have the same id. */
+/** What rtl_433 prints for a sensor, and for a tyre. */
 const HEARD =
-  `{"time" : "2026-11-22 19:00:00", "model" : "Nexus-TH", "id" : 42, "channel" : 1, "temperature_C" : 21.600}
-{"time" : "2026-11-22 19:00:02", "model" : "LaCrosse-WS3600", "id" : 42, "temperature_C" : 22.800}
-{"time" : "2026-11-22 19:00:05", "model" : "Cardin-S466", "dipswitch" : "--+-+--+", "rbutton" : "11R"}
+  `{"time" : "2026-11-22 19:00:00", "model" : "Nexus-TH", "id" : 42, "channel" : 1, "temperature_C" : 21.5}
+{"time" : "2026-11-22 19:00:02", "model" : "Toyota", "type" : "TPMS", "id" : "f4", "temperature_C" : 22}
 `;
 
 const IIO = "/sys/bus/iio/devices/iio:device0";
@@ -88,7 +87,7 @@ const PRINTED: Record<string, string> = {
     '{"id":100,"tC":21.5}{"id":100,"tC":null,"tF":null,"errors":["read"]}',
   "^curl .*jq": '{"temperature_C":21.5}\n{"temperature_C":null}',
   "^gateway": "1",
-  "^rtl_433 -F json$": HEARD.trim().split("\n").sort().join("\n"),
+  "TPMS": JSON.stringify(JSON.parse(HEARD.split("\n")[0]!)),
   " grep ": HEARD.split("\n")[0]!,
   "my-sensor . sed": '{"t":[0,-1]}\n{"t":null}',
   "-= 2.1": '{"temperature_C":0.25}',

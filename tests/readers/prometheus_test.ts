@@ -49,7 +49,7 @@ ${block(PAGE, "promtool check config")}`,
         "datasensor_reading",
         "1.id=1 1.t=21.5 2.id=2 2.t=-3.5",
       );
-      // It is then known for as long
+      // Heard for less than 10 s, it is then known for as long
       const isServed = 'sum_over_time(datasensor_up{sensor="2"}[1m]) > bool 8';
       await waitForValues(isServed, "2=1");
       clearInterval(far);

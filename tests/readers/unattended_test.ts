@@ -1,131 +1,110 @@
-// What runs by itself: the page's messages and its line of cron, and a board that reads another.
+// What runs by itself: messages.sh, the page's line of cron, and a board that reads another.
 
 import { assertEquals } from "@std/assert";
 import { block } from "../helpers/documents.ts";
+import { Folder } from "../helpers/files.ts";
 import { Machine, testOnMachine } from "../helpers/machine.ts";
-import { programCommand, urlOf } from "../helpers/program.ts";
+import { output, Process, shell } from "../helpers/process.ts";
+import { waitFor } from "../helpers/wait.ts";
 
 const PAGE = "src/readers/README.md";
-const RUN = [Deno.execPath(), "run", "--allow-net"];
-const FAST_SLEEP = "#!/bin/sh\nexec /bin/sleep 0.1\n";
+const MESSAGES = "src/readers/messages.sh";
 
-const HANGING = "Deno.serve({ port: 8000 }, () => new Promise(() => {}))";
-/** A receiver that refuses twice. */
-const TAKING = `const refusals = [302, 403];
-Deno.serve({ port: 8000 }, async (request) => new Response(null,
-  { status: refusals.shift() ?? (console.log(await request.text()), 204) }))`;
-/** A board that hangs at one look, and later fails for a reason of 135 KB. */
-const FAILING = `let looks = 0;
-Deno.serve({ port: 5000 }, () => ++looks === 2 ? new Promise(() => {})
-  : Response.json("@".repeat(135_000), { status: looks > 3 ? 503 : 200 }))`;
+const READING =
+  '{"t":21.0,"air":{"pm2.5":-2.5},"list":[31,{"t":21}],"door":"is open","on":false,"x":null}';
+/** What is good, what is not, and lines that are invalid. */
+const [GOOD, BAD, INVALID] = [
+  "t < 21.1; t > 20.9; t == 21; air.pm2.5 < -2; list.1.t < 30; door == is open; on == false",
+  't < 21; t > 21; t == 2; u < 30; x < 30; x == nul; door < 30; on < 30; list < 30; < 30; t"]|1 == 1',
+  'http://B “t < 3”; http://B “t” < 3; http://B t < "3"; http://B t == "open"; http://B t < 30,5; http://B t = 3; http://B t <= 3; http://B t<3; http://B  t < 3; http://B\tt < 3; http://B\u00a0t < 3; http://B .t < 3; http://B (.t | numbers) < 3; http://B t == null; http://B t ==; http://B t; http://B\rhttp://C; t < 3; B:5000',
+].map((texts) => texts.split("; "));
 
-const FILTER = "(.t | numbers) < 30";
-/** What is answered, and what a message says of it, if there is one. */
-const ANSWERS: [answer: string, message: string, filter?: string][] = [
-  ['"false"', "", "true"],
-  [`'{"t":21}'`, ""],
-  ['"21.5", { status: 302 }', '21.5\n"HTTP 302, curl 0"'],
-  ['"<html>"', '<html>\n"HTTP 200, curl 0"'],
-  ['""', '\n"HTTP 200, curl 0"'],
-  ['"1 2"', '1 2\n"HTTP 200, curl 0"'],
-  [`'"detail":"'.repeat(30_000)`, '"detail":"'.repeat(9)],
-  ["new ReadableStream({ pull: (it) => it.enqueue(AT) })", "@".repeat(1000)],
-  [`'{"t":null}'`, `not ${FILTER}: {"t":null}\n`],
-  [`'{"u":21}'`, `not ${FILTER}: {"u":21}\n`],
-  [`'{"t":21}'`, 'not .t < 30,5: {"t":21}\n', ".t < 30,5"],
-];
-const LOOP = "sh src/readers/messages.sh";
-const INVALID: [command: string, code: number, word: RegExp][] = [
-  [`${LOOP} http://BOARD`, 2, /^Usage: messages.sh /],
-  [`${LOOP} http://BOARD http://BOARD .t '<' 30`, 2, /^Usage: /],
-  [`${LOOP} http://BOARD http://BOARD '.t <'`, 3, /compile error/],
-  [`PATH= /bin/${LOOP} http://BOARD http://BOARD`, 127, /jq: not found/],
+const reply = (body: BodyInit, status = 200) => new Response(body, { status });
+const hang = (status?: number) => reply(new ReadableStream(), status);
+const dead = () => reply('{"detail":"Why"}', 503);
+/** What is no reading, and the reason in its message. */
+const NO_READINGS: [answer: () => Response, reason: string][] = [
+  [() => reply("21.5", 302), '21.5\n"HTTP 302, curl 0"'],
+  [() => reply(""), '\n"HTTP 200, curl 0"'],
+  [() => reply("1 2"), '1 2\n"HTTP 200, curl 0"'],
+  [() => reply('"detail":"'.repeat(30_000)), '"detail":"'.repeat(99)],
+  [() => Response.json("@".repeat(2e6)), `"${"@".repeat(999)}`],
 ];
 
-const test = await testOnMachine("jq", "openssl", "systemd-analyze");
+const test = await testOnMachine("jq");
 
-test("the page's loop sends one message at each death and return, also once the receiver is back", async () => {
-  await using machine = await Machine.start();
-  await machine.folder.write("bin/sleep", FAST_SLEEP);
-  const verify = "systemd-analyze verify messages-BOARD@datasensor.service";
-  const install = block(PAGE, "messages.sh") + verify;
-  const { stdout, stderr } = await machine.type(install);
-  assertEquals(stderr, "");
-  const unit = / (http:\S+)%I https:\/\/ntfy\.sh\/[0-9a-f]{16} \$\{FILTER\}$/m;
-  const [, board] = stdout.match(unit)!;
-  const loop = ["messages.sh", `${board}datasensor`, "http://localhost:8000"];
-  const serve = (code: string) => machine.start(...RUN, urlOf(code));
-  await using service = machine.startService("--stdin", "--max-age", "none");
-  await using messages = machine.start(...loop);
-  await messages.waitForMatch(/curl: \(7\)/); // the receiver is down
-  await service.write("21.5\n");
-  await using hanging = serve(HANGING);
-  await messages.waitForMatch(/curl: \(28\)/);
-  await hanging.stop();
-  await using receiver = serve(TAKING);
-  await receiver.waitForMatch(/ is back/);
-  await service.stop();
-  await receiver.waitForMatch(/: curl/);
-  await using _failing = serve(FAILING);
-  await receiver.waitForMatch(/: "@{999}$/m);
-  const texts = receiver.stdout.match(/(?<=^BOARD:5000.datasensor).{1,9}/gm);
-  const expected = ': The sen, is back,: curl: (, is back,: "@@@@@@';
-  assertEquals(`${texts}`, expected);
-  await machine.type(`topic=http://localhost:8000\n${block(PAGE, "curl -d")}`);
-  await receiver.waitForMatch(/^BOARD can send messages$/m);
+test("messages.sh sends what it watches, and one message at each death and return, until a line is not watched", async () => {
+  const one = () => reply("1");
+  const looks = [one, hang, one, dead, dead, dead, one];
+  const refusals = [() => reply("", 302), () => hang(500)];
+  const texts: string[] = [];
+  const options = { port: 0, onListen() {} };
+  await using server = Deno.serve(options, async (request) => {
+    const [, name] = new URL(request.url).pathname.split("/");
+    if (name && !texts.length) texts.push("A look before the start was taken");
+    if (name === "a%20b") return (looks.shift() ?? dead)();
+    if (name) return NO_READINGS[Number(name)]?.[0]() ?? reply(READING);
+    const refuse = refusals.shift();
+    if (refuse) return refuse();
+    texts.push((await request.text()).replaceAll(place, "BOARD"));
+    return reply("");
+  });
+  const place = `localhost:${server.addr.port}`;
+  const watched = [
+    "a%20b < 2",
+    ...[...GOOD!, ...BAD!].map((condition) => `r ${condition}`),
+    ...NO_READINGS.keys(),
+  ].map((line) => `http://BOARD/${line}`);
+  const lines = ["\ufeff# Mine", "http://BOARD", "", ...watched].join("\r\n");
+  using folder = await Folder.create();
+  await folder.write("bin/sleep", "#!/bin/sh\nexec /bin/sleep 0.1\n");
+  await folder.write("file", lines.replaceAll("BOARD", `me:secret@${place}`));
+  const env = { PATH: `${folder.path}/bin:${Deno.env.get("PATH")}` };
+  const args = [MESSAGES, `${folder.path}/file`];
+  await using script = new Process("sh", args, { env, killGroup: true });
+  const expected = [
+    ...[": Why", " is back: < 2", ": Why"].map((text) => `a%20b${text}`),
+    ...BAD!.map((condition) => `r: not ${condition}: ${READING}`),
+    ...NO_READINGS.map(([, reason], index) => `${index}: ${reason}`),
+  ].map((text) => `BOARD/${text}`);
+  await waitFor("messages", () => texts.length > expected.length);
+  const [watching, ...others] = texts;
+  const [, list] = watching!.match(/^([^]*)\nWritten at 20\S+ ..:.. \S+$/)!;
+  assertEquals(list!.split("\n"), ["Watching:", ...watched]);
+  assertEquals(others.sort(), expected.sort());
+  await shell(`pkill -KILL -o -P ${script.pid}`);
+  assertEquals((await script.waitForEnd()).code, 1);
 });
 
-test("messages.sh takes one JSON text with 200 for a reading, if a filter says true once", async () => {
-  await using machine = await Machine.start();
-  await machine.folder.write("bin/sleep", FAST_SLEEP);
-  const answers = ANSWERS.map(([answer]) => `() => new Response(${answer})`);
-  const code = `const answers = [${answers}], AT = new Uint8Array(999).fill(64);
-    Deno.serve({ port: 5000 }, ({ url }) => answers[url.split("/")[3]]());`;
-  await using _board = machine.start(...RUN, urlOf(code));
-  await using receiver = machine.start(...RUN, urlOf(TAKING));
-  await receiver.waitForMatch(/Listening/);
-  const loops = ANSWERS.map(([, , filter = FILTER], number) =>
-    `${LOOP} http://me:secret@localhost:5000/${number} http://localhost:8000 '${filter}' &`
-  );
-  await using _loops = machine.start("sh", "-c", `${loops.join("\n")} wait`);
-  for (const [number, [, message]] of ANSWERS.entries()) {
-    const text = RegExp.escape(`localhost:5000/${number}: ${message}`);
-    if (message) await receiver.waitForMatch(RegExp(`^${text}`, "m"));
-  }
-  assertEquals(receiver.stdout.match(/^localhost:5000.[01]:/m), null);
-});
-
-test("messages.sh ends with a word if it cannot work", async () => {
-  await using machine = await Machine.start();
-  for (const [command, expected, word] of INVALID) {
-    const { code, stderr } = await machine.type(command);
-    assertEquals([code, word.test(stderr)], [expected, true], command + stderr);
-  }
+test("messages.sh ends with a line that is invalid, and an example", async () => {
+  using folder = await Folder.create();
+  const path = `${folder.path}/file`;
+  const check = async (text: string, invalid: string) => {
+    await folder.write("file", text);
+    const { code, stderr } = await output("sh", [MESSAGES, path]);
+    const end = ` t < 30.5", not ${JSON.stringify(invalid)}\n`;
+    assertEquals([code, stderr.slice(-end.length)], [2, end]);
+  };
+  for (const line of INVALID!) await check(`http://A\n${line}\nhttp://B`, line);
+  await check("http://A\nhttp://me:secret@B t<3", "http://B t<3");
+  await check("http://A t < 3\nhttp://B", "http://A t < 3");
+  await check("http://A\n# http://B", "");
 });
 
 test("sensors.sh has another board's number, and cron's line saves its day, until it dies", async () => {
-  const files = { "/usr/local/bin/greenhouse": "#!/bin/sh\necho '{\"t\":9}'" };
-  await using machine = await Machine.start(files);
-  await machine.folder.write("bin/sleep", FAST_SLEEP);
-  const flags = ["--json", "--key", "name", "--max-age", "3", "--port", "5001"];
-  const service = programCommand(["--stdin", ...flags]).flat();
-  const script = '/usr/share/datasensor/sensors.sh | "$@"';
-  await using _board = machine.start("sh", "-c", script, "sh", ...service);
-  await using other = machine.startService("--stdin", "--json");
-  await other.write("21.5\n");
-  const read = "curl -sS http://BOARD:5001/datasensor";
-  const cellar = '^{"cellar":{"value":21.5,"name":"cellar"},';
-  const rest = '"greenhouse":{"name":"greenhouse","t":9}}\\[0\\]$';
-  await machine.typeUntil(read, RegExp(cellar + rest));
+  await using machine = await Machine.start();
+  await using board = machine.startService("--stdin", "--json");
+  await board.write("21.5\n");
+  const read = "timeout 1 /usr/share/datasensor/sensors.sh | grep cellar";
+  await machine.typeUntil(read, /^{"value":21.5,"name":"cellar"}\n/);
   const jq = block(PAGE, "to_entries").trim();
   await machine.typeUntil(`echo '{"k":{}}' | ${jq}`, /^{"name":"upstairs.k"}/);
   const [, cron] = block(PAGE, "0 0 * * *").match(/^0 0 \* \* \* (.*)$/m)!;
+  const line = cron!.replaceAll("\\%", "%");
   const yesterday = 'BOARD-"$(TZ=UTC0 date -d yesterday +%F)".csv';
-  const save = `export TZ=UTC0; ${
-    cron!.replaceAll("\\%", "%")
-  } && cat ${yesterday}`;
+  const save = `export TZ=UTC0; ${line} && cat ${yesterday}`;
   await machine.typeUntil(save, /^time\s*\[0\]$/);
-  await other.stop();
-  await machine.typeUntil(read, RegExp(`^{${rest}`));
+  await board.stop();
+  await machine.typeUntil(read, /^\[1\]$/);
   await machine.typeUntil(`rm BOARD-*; ${save}; ls BOARD-*`, /^\[2\]$/);
 });

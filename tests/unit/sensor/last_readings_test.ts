@@ -48,6 +48,26 @@ Deno.test("LastReadings has the times of the clock as it is, unless it was slewe
   }
 });
 
+Deno.test("LastReadings knows a silent sensor for a day for each hour that it was heard without a break, and for five minutes after 10 s", () => {
+  const { readings, clock } = create();
+  const isKnown = () => readings.snapshot().silent.has("a");
+  /** How long it is heard, and then known, in seconds. */
+  const runs = [[9, 9], [10, 300], [13, 312], [300, 7200], [3600, 86_400]];
+  for (const [heard, known] of runs) {
+    for (const length of [heard!, Math.min(heard!, 10)]) { // it returns
+      for (let second = 0; second < length; second++) {
+        readings.set("1", "a");
+        clock.skip(1000);
+      }
+      readings.set("1", "a");
+      clock.skip(1500 + known! * 1000);
+      assertEquals([heard, isKnown()], [heard, true]);
+    }
+    clock.skip(1);
+    assertEquals([heard, isKnown()], [heard, false]);
+  }
+});
+
 Deno.test("LastReadings forgets silent sensors beyond 64 KiB, and then those that have been silent longest", () => {
   const { readings, clock } = create();
   const line = "1".repeat(125); // 128 characters with its name
