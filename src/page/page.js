@@ -1,7 +1,8 @@
-import { addPoint, isPlain, parseHistory } from "./day.js";
+import { addPoint, formatTime, isPlain, parseHistory } from "./day.js";
 import { readGraph, updateGraph } from "./day.js";
-import { describeClock, formatDuration, formatValue } from "./values.js";
-import { listValues, parseSensors, shorten } from "./values.js";
+import { countDecimals, describeClock, formatAge } from "./values.js";
+import { formatValue, listValues, MAX_VALUES } from "./values.js";
+import { parseSensors, shorten } from "./values.js";
 
 const PERIOD_MS = 5000;
 const MIN_PAUSE_MS = 1000; // of polling, after a slow answer
@@ -11,41 +12,31 @@ const HISTORY_TIMEOUT_MS = 60_000;
 const HISTORY_PAUSE_MS = 60_000;
 const NEXT_HISTORY_MS = 303_000; // until the next slot has ended, and is in an answer
 const MAX_CLOCK_STEP_MS = 60_000; // between two answers, unless the clock was set
-const MAX_VALUES = 2000;
-const PLACES = 288; // to which a key moves the mark: slots in a day
-const PROBLEMS = {
-  401: "The password is missing or wrong: load this page again",
-  502: "nginx answers, but the service is down",
-};
-const ASKING = "Asking the board…";
+const REFUSAL = "The password is missing or wrong: load this page again";
 const BASE = location.origin + location.pathname; // without a password
-const NO_ANSWER = `${BASE} does not answer: is it up?`;
+const NO_ANSWER = `${BASE} does not answer`;
 const { compare } = new Intl.Collator("en", { numeric: true });
-const find = (
-  selector,
-) => /** @type {HTMLElement} */ (document.querySelector(selector));
+/** @type {(selector: string) => any} */
+const find = (selector) => document.querySelector(selector);
 const status = find("[role=status]");
 const main = find("main");
-const note = find("main + p");
+const note = find("footer p");
 
-/** @typedef {ReturnType<typeof parseHistory>} History */
+/** What is known of each sensor, with its values by label. Times are those of the board's clock. */
+const board = {
+  sensors: /** @type {any[]} */ ([]),
+  now: 0,
+  history: parseHistory(""),
+  historyDue: 0,
+};
 
 /**
- * What is known: of each sensor its last answer, and its values by label. Times are the board's.
- *
- * @type {{ sensors: any[], now: number, history: History, historyDue: number }}
+ * The requests for the readings, of which only the answer to the last one counts. It came at the
+ * time `answered`, and the timer `expiry`, unless it is 0, ends what is current.
  */
-const board = { sensors: [], now: 0, history: parseHistory(""), historyDue: 0 };
+const polling = { failure: "", turn: 0, timer: 0, expiry: 0, answered: 0 };
 
-/**
- * The requests for the readings, of which only the answer to the last one counts. The timer
- * `expiry`, unless it is 0, ends what is current.
- *
- * @type {Record<"turn" | "timer" | "expiry", number> & { failure: string, isRefused: boolean }}
- */
-const polling = { failure: "", isRefused: false, turn: 0, timer: 0, expiry: 0 };
-
-/** The graph with the mark, whose `place` is from 0 at its left to 1 at its right. */
+/** The range over the graph with the mark: its value is in steps, up to 0 at the right. */
 let marked = /** @type {any} */ (undefined);
 
 /** Asks the board, and uses its answer. Returns why there is none, or an empty text. */
@@ -58,8 +49,7 @@ async function ask(path, use, timeoutMs) {
   const text = await response?.text().catch(() => undefined);
   if (text === undefined) return NO_ANSWER;
   const { ok, status } = /** @type {Response} */ (response);
-  polling.isRefused ||= status === 401; // another request would ask for the password, each time
-  if (status in PROBLEMS) return PROBLEMS[status];
+  if (status === 401) return REFUSAL;
   try {
     if (!ok) return `No current reading: ${shorten(JSON.parse(text).detail)}`;
     use(text);
@@ -85,7 +75,7 @@ const identify = ({ nodeName, id = "" }) => nodeName + id;
  * stays. Nodes with an id are told apart by it.
  */
 function morph(node, wanted) {
-  for (const key of ["nodeValue", "className", "href"]) {
+  for (const key of ["nodeValue", "className", "href", "min"]) {
     if (node[key] !== wanted[key]) node[key] = wanted[key];
   }
   const { html } = wanted.graph ?? {};
@@ -117,47 +107,64 @@ function readClock({ time, age }) {
   board.now = now;
 }
 
-/** Returns sensors with their values, to which the history and earlier points belong. */
+/**
+ * Returns sensors with their values, to which the history and earlier points belong. What was
+ * shown keeps its place.
+ */
 function joinValues(sensors) {
+  const { days } = board.history;
   const old = new Map(board.sensors.map(({ name, values }) => [name, values]));
   let room = MAX_VALUES;
   return sensors.slice(0, MAX_VALUES).map((sensor) => {
-    const values = new Map();
     const seen = old.get(sensor.name) ?? new Map();
     const drawn = [...seen].filter(([, { points }]) => points.length > 0);
-    const known = new Map([...board.history.days, ...drawn]);
-    for (const value of listValues(sensor, known, MAX_VALUES)) {
+    const listed = listValues(sensor, new Map([...days, ...drawn]));
+    const values = new Map();
+    for (const label of new Set([...seen.keys(), ...listed.keys()])) {
+      const value = listed.get(label);
+      if (!value) continue;
       if (--room < 0) break;
-      const before = seen.get(value.label);
-      const points = addPoint(before, value.number, board.now);
-      const kind = value.value === undefined && before?.kind || value.kind;
-      values.set(value.label, { ...points, ...value, kind });
+      values.set(label, joinPoints(value, seen.get(label), days.get(label)));
     }
     const id = `sensor ${sensor.name ?? ""}`;
     return { ...sensor, id, values, isCut: room < 0 };
   }).sort((a, b) => compare(a.name ?? "", b.name ?? ""));
 }
 
+/** Returns a value with its day and points. Only a reading tells that it is a boolean. */
+function joinPoints(value, before, /** @type {any} */ day = { spans: [] }) {
+  const points = addPoint(before?.points ?? [], value.number, board.now);
+  const [seen = 0, old = 0] = [before?.decimals, day.decimals];
+  const decimals = Math.max(seen, old, countDecimals(value.number));
+  const kind = value.value === undefined && before?.kind || value.kind;
+  return { ...value, kind, points, day, decimals };
+}
+
 const isSilent = ({ reading }) => reading === undefined;
+
+/** Tells what a sensor lacks, if anything, in words that change at midnight only. */
+function findLack(sensor) {
+  const values = [...sensor.values.values()];
+  const isMissing = values.some(({ value }) => value === undefined);
+  if (!isSilent(sensor)) return isMissing ? "missing a value" : "";
+  const since = Date.parse(sensor.time); // NaN, if a proxy has changed it
+  return since ? `silent since ${formatTime(since, board.now)}` : "silent";
+}
 
 /** Draws a sensor, as a card. */
 function drawSensor(sensor) {
   const { name, age, values, id } = sensor;
   const { failure } = polling;
-  const duration = formatDuration(age);
-  const state = isSilent(sensor) ? `silent for ${duration}` : `${duration} old`;
-  const isUnknown = failure || duration === "unknown";
-  const small = create("small", isUnknown ? "age unknown" : state);
+  const state = isSilent(sensor) ? findLack(sensor) : formatAge(age);
+  const small = create("small", failure ? "" : state);
   const title = name === undefined ? "Reading" : create("bdi", shorten(name));
   const heading = create("h2", title, " ", small);
   if (isSilent(sensor) && !failure) heading.className = "problem";
   const figures = create("div");
   const line = create("aside");
   for (const value of values.values()) {
-    const day = board.history.days.get(value.label) ??
-      { spans: [], decimals: 0 };
-    const isInLine = values.size > 1 && isPlain(value, day.spans);
-    const figure = drawValue(name ?? "Reading", value, day, isInLine);
+    const isInLine = values.size > 1 && isPlain(value);
+    const figure = drawValue(sensor, value, isInLine);
     (isInLine ? line : figures).append(figure);
   }
   const className = figures.children.length > 2 ? "wide" : "";
@@ -166,76 +173,74 @@ function drawSensor(sensor) {
 }
 
 /** Draws a value, with a box for its graph unless it is in a line. */
-function drawValue(sensorName, shown, day, isInLine) {
-  const { label, name, unit, value, number, points, kind } = shown;
-  const decimals = Math.max(shown.decimals, day.decimals);
-  const isMissing = value === undefined;
-  const isUnknown = polling.failure || isMissing;
-  const text = create("b", isUnknown ? "–" : formatValue(value, decimals));
-  if (isMissing && !polling.failure) text.className = "problem";
+function drawValue(sensor, shown, isInLine) {
+  const { label, name, unit, value, number, points, day, kind } = shown;
+  const { failure } = polling;
+  const isKnown = value !== undefined && !failure;
+  const text = create("b", isKnown ? formatValue(value, shown.decimals) : "–");
+  if (!isKnown && !failure && !isSilent(sensor)) text.className = "problem";
   const caption = create("figcaption", create("span", shorten(name)), " ");
   caption.append(create("span", text, " ", create("small", unit)));
   const drawn = Object.assign(create("figure", caption), { id: label });
   const isText = points.length + day.spans.length === 0 &&
     !Number.isFinite(number);
   if (isInLine || isText) return drawn;
-  const { now, history } = board;
-  const style = { decimals, kind, unit };
-  const graph = updateGraph(day, points, now, history.end, style);
-  const id = graph ? `graph ${label}` : "";
-  const box = Object.assign(create("div"), { graph, id });
-  Object.entries({
-    role: "slider",
-    tabindex: "0",
-    "aria-label": `${sensorName} ${name}`,
-    "aria-valuenow": "100",
-    "aria-valuetext": "the last day",
-  }).forEach(([key, value]) => box.setAttribute(key, value));
-  const hasDay = day.spans.length > 0 || history.days.size === 0; // as after a start
-  const since = isUnknown || !graph?.since ? "" : `, ${graph.since}`;
-  const known = hasDay ? graph?.summary + since : "no history";
-  const summary = create("p", graph ? known : "The graph begins in a minute");
-  if (graph && kind !== "boolean") summary.className = "spoken"; // the graph shows it
-  drawn.append(box, summary);
+  const graph = updateGraph(shown, board.now);
+  const hasDay = day.spans.length > 0 || board.history.days.size === 0; // as after a start
+  const since = kind === "boolean" ? graph?.summary : "";
+  const told = hasDay ? since : "only the last minutes";
+  const remark = graph ? told : "The graph begins in a minute";
+  drawn.append(createBox(label, graph, `${sensor.name ?? "Reading"} ${name}`));
+  if (remark) drawn.append(create("p", remark));
   return drawn;
+}
+
+/** Creates the box of a graph, with an unseen range over it, for keys, fingers and screen readers. */
+function createBox(label, graph, title) {
+  const box = create("div");
+  if (!graph) return box;
+  box.id = `graph ${label}`;
+  box.innerHTML =
+    `<input type="range" max="0" value="0" aria-valuetext="the last day">
+    <div></div>`;
+  const [range, drawing] = /** @type {any} */ (box.children);
+  range.min = -graph.steps;
+  range.setAttribute("aria-label", title);
+  drawing.graph = graph;
+  return box;
 }
 
 /** Tells at a glance whether all is current, with links to the cards of what is not. */
 function drawStatus() {
   const { sensors, now } = board;
-  const { failure } = polling;
-  const dead = sensors.filter((sensor) => {
-    const values = [...sensor.values.values()];
-    return isSilent(sensor) || values.some(({ value }) => value === undefined);
-  });
-  const links = dead.flatMap(({ name, id }) => {
+  const { failure, answered } = polling;
+  const dead = sensors.filter(findLack);
+  const links = dead.flatMap((sensor) => {
+    const { name, id } = sensor;
     const link = create("a", create("bdi", shorten(name ?? "Reading")));
     link.href = `#${encodeURIComponent(id)}`;
-    return [", ", link];
+    return [", ", link, ` ${findLack(sensor)}`];
   });
-  const lack = dead.every(isSilent) ? "" : "missing a value";
-  const silence = dead.some(isSilent) ? "silent" : "";
-  const state = [silence, lack].filter(Boolean).join(" or ");
-  const verb = dead.length === 1 ? "is" : "are";
-  const count =
-    `${dead.length} of ${sensors.length} sensors ${verb} ${state}: `;
-  const all = sensors.length === 1
-    ? "1 sensor,"
-    : `${sensors.length} sensors, all`;
+  const isOne = sensors.length === 1;
+  const all = isOne ? "1 sensor," : `${sensors.length} sensors, all`;
+  const count = isOne ? "" : ` (${dead.length} of ${sensors.length} sensors)`;
+  const text = dead.length ? [...links.slice(1), count] : [`${all} current`];
+  const last = failure === NO_ANSWER && answered
+    ? `: its last answer came at ${formatTime(answered, Date.now())}`
+    : "";
   const isCut = sensors.some((sensor) => sensor.isCut);
-  const limit = isCut ? `Only ${MAX_VALUES} values are shown` : "";
-  const more = failure ? "" : limit || describeClock(now, Date.now());
-  const isDead = failure || dead.length > 0;
-  const problem = failure ? [failure] : [count, ...links.slice(1)];
-  const text = isDead ? problem : [`${all} current`];
-  const line = create("p", ...text, more && `. ${more}`);
-  return Object.assign(line, { className: isDead ? "problem" : "" });
+  const limit = isCut && `Only ${MAX_VALUES} values are shown`;
+  const more = limit || now && describeClock(now, Date.now());
+  const line = create("p", ...failure ? [failure + last] : text);
+  if (more && !failure) line.append(`. ${more}`);
+  if (failure || dead.length) line.className = "problem";
+  return line;
 }
 
 /** Shows what is known. */
 function show() {
   morph(main, create("main", ...board.sensors.map(drawSensor)));
-  mark(marked, marked?.place);
+  mark(marked);
   morph(status, drawStatus());
   const silent = find("h2.problem");
   const news = polling.failure ? "No reading" : silent?.textContent ??
@@ -252,37 +257,39 @@ function fail(reason) {
   show();
 }
 
-/** Moves the mark to a place of a graph and tells, above it, what is there, or takes it away. */
-function mark(box, place) {
-  if (marked && marked !== box) {
-    marked.style.removeProperty("--place");
-    marked.querySelector("mark").textContent = "";
+/** Marks where a range is on its graph, and tells what is there. All else takes the mark away. */
+function mark(range) {
+  if (marked && marked !== range) {
+    delete marked.nextElementSibling.dataset.mark;
+    marked.setAttribute("aria-valuetext", "the last day");
   }
-  marked = box;
-  if (!box) return;
-  box.place = Math.min(Math.max(place, 0), 1);
-  const text = readGraph(box.graph, box.place, board.now);
-  box.style.setProperty("--place", box.place);
-  box.querySelector("mark").textContent = text;
-  box.setAttribute("aria-valuenow", Math.round(100 * box.place));
-  box.setAttribute("aria-valuetext", text);
+  marked = range?.type === "range" ? range : undefined;
+  if (!marked) return;
+  const { graph, dataset, style } = range.nextElementSibling;
+  const place = 1 - range.value / range.min;
+  dataset.mark = readGraph(graph, place, board.now);
+  style.setProperty("--place", place);
+  range.setAttribute("aria-valuetext", dataset.mark);
 }
 
-/** By how many places a key moves the mark. */
-const STEPS = { ArrowLeft: -1, ArrowRight: 1, PageDown: -12, PageUp: 12 };
-
-/** Follows the pointer, the focus and the keys. After a tap, the focus finds the mark there. */
-function follow(event) {
-  const { type, target, clientX, key = "" } = event;
-  const isShortcut = event.altKey || event.ctrlKey || event.metaKey;
-  if (type === "keydown" && (isShortcut || !(key in STEPS))) return;
-  const box = target.graph ? target : target.closest("svg")?.parentNode;
-  if (!box?.graph || type.endsWith("out")) return mark();
-  if (key) event.preventDefault();
-  const { left, width } = box.getBoundingClientRect();
-  const step = (STEPS[key] ?? 0) / PLACES;
-  const isPointer = type.startsWith("pointer");
-  mark(box, isPointer ? (clientX - left) / width : (box.place ?? 1) + step);
+/**
+ * Lets the mark follow the pointer, or else the focus. A pointer that leaves was only a look,
+ * unless it was pressed: this gives the focus, too.
+ */
+function follow({ type, target, clientX }) {
+  if (target.type !== "range") return;
+  if (type === "pointerover") target.kept = target.value;
+  if (type === "pointerout") target.value = target.kept;
+  if (type.endsWith("out")) return mark(document.activeElement);
+  if (type.startsWith("pointer")) {
+    const { left, width } = target.getBoundingClientRect();
+    target.value = target.min * (1 - (clientX - left) / width);
+  }
+  if (type === "pointerup") {
+    target.kept = target.value;
+    target.focus({ preventScroll: true });
+  }
+  mark(target);
 }
 
 /** Asks for the last day. Whatever comes of it, the readings stay. */
@@ -294,7 +301,7 @@ async function loadHistory() {
   board.historyDue = Math.max(next, board.now + HISTORY_PAUSE_MS);
   note.textContent = reason && `The last day is missing: ${reason}`;
   board.sensors = joinValues(board.sensors);
-  if (reason && polling.isRefused) {
+  if (reason === REFUSAL) {
     polling.turn++; // no answer under way counts
     fail(reason);
   } else if (!main.hidden) show();
@@ -304,12 +311,14 @@ async function loadHistory() {
 async function poll() {
   clearTimeout(polling.timer);
   const turn = ++polling.turn;
-  if (polling.isRefused || document.hidden) return;
+  if (polling.failure === REFUSAL || document.hidden) return;
   const start = performance.now();
   const use = (json) => {
     const sensors = parseSensors(json);
     if (turn !== polling.turn) return;
     readClock(sensors[0]);
+    const took = performance.now() - start;
+    sensors.forEach((sensor) => sensor.age += took / 1000);
     board.sensors = joinValues(sensors);
   };
   const loading = board.now >= board.historyDue && loadHistory();
@@ -320,6 +329,7 @@ async function poll() {
   if (reason === NO_ANSWER && polling.expiry > 0) return;
   if (reason) return fail(reason);
   polling.failure = "";
+  polling.answered = Date.now();
   clearTimeout(polling.expiry);
   polling.expiry = setTimeout(fail, PATIENCE_MS, NO_ANSWER);
   // With their graphs, values do not move
@@ -329,11 +339,11 @@ async function poll() {
 
 /** A hidden page asks nothing, and shows no number: a phone may freeze it at any time. */
 function restart() {
-  if (polling.isRefused) return;
+  if (polling.failure === REFUSAL) return; // it would ask for the password each time
   main.hidden = true;
   clearTimeout(polling.expiry);
   polling.expiry = 0;
-  morph(status, create("p", ASKING));
+  morph(status, create("p", "Asking the board…"));
   document.title = location.host;
   poll();
 }
@@ -344,9 +354,8 @@ if (location.protocol !== "file:") {
   document.addEventListener("visibilitychange", restart);
   addEventListener("pageshow", restart);
   addEventListener("online", poll);
-  main.onpointerover = main.onpointermove = follow;
-  main.onpointerdown = main.onpointerout = follow;
-  main.onkeydown = follow;
+  main.onpointerover = main.onpointermove = main.onpointerout = follow;
+  main.onpointerup = main.oninput = follow;
   main.addEventListener("focusin", follow);
   main.addEventListener("focusout", follow);
 }

@@ -1,9 +1,13 @@
 // Values, as the page shows them. Nothing here needs a browser.
 
-import { DECIMAL, DIRECTION, formatLabel, walk } from "../sensor/walk.js";
+import { DECIMAL, DIRECTION, formatLabel } from "../sensor/walk.js";
+import { toWellFormed, walk } from "../sensor/walk.js";
 
+export const MAX_VALUES = 2000; // that are shown
 const MAX_CLOCK_ERROR_SECONDS = 300;
 const MAX_AGE_SECONDS = 1000 * 86_400;
+const FRESH_SECONDS = 60; // for which no age is shown
+const MAX_READ_CHARACTERS = 100; // of a name that tells a unit: no pattern takes long
 
 /** @typedef {"number" | "boolean" | "direction"} Kind */
 
@@ -16,7 +20,9 @@ export function parseSensors(/** @type {string} */ json) {
   return /** @type {any[]} */ (JSON.parse(json)).map((
     { name, time, age, reading },
   ) => ({
-    name: name === undefined || name === null ? undefined : `${name}`,
+    name: name === undefined || name === null
+      ? undefined
+      : toWellFormed(`${name}`),
     time: typeof time === "string" ? time : "",
     age: typeof age === "number" && age >= 0 && age <= MAX_AGE_SECONDS
       ? age
@@ -26,35 +32,32 @@ export function parseSensors(/** @type {string} */ json) {
 }
 
 /**
- * Lists the values of a sensor in the order of its reading, and then those that are only known,
- * by label: the label, name, unit and kind of each and, if it is there, its value, and its
- * number, if it is one. A text that the sensor's name has is left out.
+ * Lists the values of a sensor by label, in the order of its reading, and then those that are only
+ * known: the label, name, unit and kind of each, its value if it is there, and its number, or
+ * NaN. A text that the sensor's name has is left out.
  *
  * @param {{ name?: string, reading?: unknown }} sensor
  * @param {Map<string, unknown>} known
  */
-export function listValues({ name, reading = null }, known, limit) {
+export function listValues({ name, reading = null }, known) {
   const values = new Map(); // of those with the same label, the last counts
   for (const { key, path, value } of walk(reading)) {
     if (isRepeated(value, name ?? "")) continue;
-    if (values.size > limit) break; // one more shows that there are more
+    if (values.size > MAX_VALUES) break; // one more shows that there are more
     const label = formatLabel(name, key);
     const number = typeof value === "string" ? NaN : Number(value);
-    const title = splitUnit(path.join(" › "));
-    const kind = typeof value === "boolean" ? "boolean" : findKind(label);
-    values.set(label, { label, ...title, kind, value, number });
+    const told = readName(path.join(" › "), key);
+    if (typeof value === "boolean") told.kind = "boolean";
+    values.set(label, { label, ...told, value, number });
   }
   const start = name === undefined ? "" : formatLabel(name, "");
   for (const label of known.keys()) {
     if (!label.startsWith(start) || values.has(label)) continue;
-    const title = splitUnit(label.slice(start.length || 1));
-    values.set(label, { label, ...title, kind: findKind(label) });
+    const key = label.slice(start.length || 1);
+    values.set(label, { label, ...readName(key), number: NaN });
   }
-  return [...values.values()];
+  return values;
 }
-
-/** Whether a number is a direction, as far as its label tells. */
-const findKind = (label) => DIRECTION.test(label) ? "direction" : "number";
 
 /** Whether a value is a text that the name of its sensor has, whose parts are escaped. */
 function isRepeated(value, name) {
@@ -76,14 +79,18 @@ const UNITS = [
 ];
 const SYMBOLS = { C: "°C", F: "°F", percent: "%", deg: "°", "ug_m3": "µg/m³" };
 
-/** Returns the name of a value without its unit, and the unit. */
-function splitUnit(name) {
+/** Returns the name of a value without its unit, the unit, and the kind that its key tells. */
+function readName(name, key = name) {
+  const told = { name, unit: "", kind: /** @type {Kind} */ ("number") };
+  if (name.length > MAX_READ_CHARACTERS) return told;
+  if (DIRECTION.test(key)) told.kind = "direction";
   const word = name.replace(/^.+(?=_)/s, (start) => start.toLowerCase());
-  const key = UNITS.map((unit) => word.match(unit)?.[1]).find(Boolean) ?? "";
+  const unit = UNITS.map((unit) => word.match(unit)?.[1]).find(Boolean) ?? "";
+  if (unit) told.name = name.slice(0, -unit.length - 1);
+  told.name = told.name.replace(/_/g, " ");
   const isRelative = /^(?!.*absolute).*(?:humidity|moisture)$/is.test(name);
-  const rest = key ? name.slice(0, -key.length - 1) : name;
-  const unit = isRelative ? "%" : SYMBOLS[key] ?? key.replace("_", "/");
-  return { name: rest.replace(/_/g, " "), unit };
+  told.unit = isRelative ? "%" : SYMBOLS[unit] ?? unit.replace("_", "/");
+  return told;
 }
 
 /** Formats a number: nine significant digits, a whole integer part, some decimals at least. */
@@ -111,13 +118,19 @@ export function formatValue(/** @type {unknown} */ value, decimals = 0) {
   return shorten(isQuoted ? JSON.stringify(value) : `${value}`);
 }
 
-/** Formats a duration, or what is none. */
-export function formatDuration(/** @type {number} */ seconds) {
-  if (!Number.isFinite(seconds)) return "unknown";
-  if (seconds < 119.5) return `${Math.round(seconds)} s`;
-  if (seconds < 2 * 3600) return `${Math.round(seconds / 60)} min`;
-  if (seconds < 2 * 86_400) return `${Math.round(seconds / 3600)} h`;
-  return `${Math.round(seconds / 86_400)} days`;
+/** Tells the age of a reading, unless it is fresh. */
+export function formatAge(/** @type {number} */ seconds) {
+  if (seconds < FRESH_SECONDS) return "";
+  return seconds > 0
+    ? `${formatDuration(seconds, Math.ceil)} old`
+    : "age unknown";
+}
+
+/** Formats a duration of a minute or more, in the unit that tells most. */
+function formatDuration(seconds, round = Math.round) {
+  if (seconds < 2 * 3600) return `${round(seconds / 60)} min`;
+  if (seconds < 2 * 86_400) return `${round(seconds / 3600)} h`;
+  return `${round(seconds / 86_400)} days`;
 }
 
 /** Tells how far the clock of the board is from that of the browser, if that misleads. */

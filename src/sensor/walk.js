@@ -39,7 +39,8 @@ function* walkValue(value, key, path = []) {
 }
 
 /** Replaces what is not Unicode, as the method does that browsers of 2021 lack. */
-const toWellFormed = (text) => text.replace(/\p{Surrogate}/gu, "\ufffd");
+export const toWellFormed = (/** @type {string} */ text) =>
+  text.replace(/\p{Surrogate}/gu, "\ufffd");
 
 // What a label escapes: what would split it, and a `%` that would seem to be such an escape.
 // The name of a sensor ends with the first `: `

@@ -13,6 +13,7 @@ export function chromium(url: string, profile: string, seconds = 1): string[] {
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
+    "--blink-settings=preferredColorScheme=0", // dark
     "--disable-background-networking",
     "--ignore-certificate-errors",
     `--user-data-dir=${profile}`,

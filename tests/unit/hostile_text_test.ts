@@ -33,7 +33,7 @@ async function request(text: string): Promise<void> {
 
 /** Shows a reading with a key on the page. */
 function show(key: string): Promise<void> {
-  listValues({ reading: { [key]: 1 } }, new Map(), 1);
+  listValues({ reading: { [key]: 1 } }, new Map());
   return Promise.resolve();
 }
 
@@ -53,7 +53,11 @@ const RECEIVERS: [
     String.raw`1 - . e \\ \ud800 / %`,
     ['"}', 'x"}', '",'],
   ],
-  ["a key", show, "", "volt temperat dew t winddir_ _ 1 a", ["_V", "_X", "-"]],
+  ["a key", show, "", "volt temperat dew winddir_ t _ 1 a \u0301", [
+    "_V",
+    "_X",
+    "-",
+  ]],
   ["a target", request, "", 'a %41 % %ff [ ] :1 / @ ? " ° \\', ["", "x", "%"]],
 ];
 
