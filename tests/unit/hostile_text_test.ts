@@ -53,11 +53,7 @@ const RECEIVERS: [
     String.raw`1 - . e \\ \ud800 / %`,
     ['"}', 'x"}', '",'],
   ],
-  ["a key", show, "", "volt temperat dew winddir_ t _ 1 a \u0301", [
-    "_V",
-    "_X",
-    "-",
-  ]],
+  ["a key", show, "", "volt temperat dew winddir t _ 1 a \u0301", ["_V", "_X"]],
   ["a target", request, "", 'a %41 % %ff [ ] :1 / @ ? " ° \\', ["", "x", "%"]],
 ];
 
