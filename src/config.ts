@@ -29,7 +29,7 @@ export const DEFAULTS: Config = {
   message: "Sensor data",
   stdin: false,
   json: false,
-  maxAgeSeconds: 300, // Prometheus, too, drops what is older
+  maxAgeSeconds: 300, // Prometheus, too, drops what is older than five minutes
   cors: false,
   journal: false,
   debug: true,

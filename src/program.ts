@@ -78,7 +78,9 @@ async function serve(config: Config, system: System): Promise<void> {
   const uncaught = system.uncaughtErrorSignal();
   const stop = AbortSignal.any([system.stopSignal(), uncaught]);
 
-  const sensors = config.stdin && followSensors(config, system, logger, stop);
+  const sensors = config.stdin
+    ? followSensors(config, system, logger, stop)
+    : undefined;
   if (!sensors) warnOfIgnoredInput(system.stdin, logger);
 
   const responses = new Responses(config.cors, system);

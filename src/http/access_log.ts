@@ -7,7 +7,7 @@ const MAX_LOGGED_CHARACTERS = 1000; // longer methods and targets are truncated
 
 /**
  * Wraps a handler, which must not throw. Logs each request once its response is known,
- * even if its client has gone.
+ * even if its client has gone. What Deno refuses itself, such as invalid HTTP, is not logged.
  */
 export function withAccessLog(
   handler: Handler,
@@ -25,8 +25,7 @@ export function withAccessLog(
     status: number,
   ) => {
     // On a dual-stack socket, IPv4 addresses are mapped (RFC 4291, section 2.5.5.2)
-    const isMapped = client.startsWith("::ffff:");
-    const address = isMapped ? client.slice(7) : client;
+    const address = client.replace(/^::ffff:(?=\d+\.)/, "");
     // Deno does not reveal the version to a handler
     const requestLine = `${escapeMethod(method)} ${
       escapeTarget(target)

@@ -82,7 +82,7 @@ export class LineWriter {
     this.#length -= count;
   }
 
-  /** Adds a line for the dropped ones, which came after all that wait, once it fits. */
+  /** Adds a line for the dropped ones, once it fits. Shorter ones may have fitted before. */
   #reportDropped(): void {
     if (this.#dropped === 0) return;
     if (this.#add(this.formatDropped(this.#dropped))) this.#dropped = 0;

@@ -37,12 +37,7 @@ export function findMissing(...names: string[]): string | undefined {
   return missing && `${missing} is missing: install it`;
 }
 
-/**
- * Returns what defines tests that need programs or files, as testUnless() does.
- *
- * @example
- * testWith("curl")("curl reads it", async () => {});
- */
+/** Returns what defines tests that need programs or files, as testUnless() does. */
 export function testWith(...names: string[]): Test {
   return testUnless(findMissing(...names));
 }

@@ -30,6 +30,7 @@ import { delay, waitFor } from "../helpers/wait.ts";
 
 const LIMIT_MB = 144; // above which the program would close all connections
 const OPEN_FILES = 192; // as in the service's unit
+const ENV = { DENO_USR2_MEMORY_TRIM: "1", MALLOC_TRIM_THRESHOLD_: "131072" };
 const LIMITED = {
   wrap: ["sh", "-c", `ulimit -n ${OPEN_FILES}; exec "$@"`, "sh"],
 };
@@ -98,11 +99,7 @@ const RECOVERED = (reason: string) =>
 
 for (const [attack, times] of [[flood, 1], [sendUnread, 2]] as const) {
   test(`the program recovers when the requests of ${attack.name}() take too much memory, as often as they do`, async () => {
-    const env = {
-      DENO_USR2_MEMORY_TRIM: "1",
-      MALLOC_TRIM_THRESHOLD_: "131072",
-    };
-    await using program = await Program.start([], { ...LIMITED, env });
+    await using program = await Program.start([], { ...LIMITED, env: ENV });
     for (let time = 0; time < times; time++) {
       await attack(program.port);
       await program.waitForAnswer();

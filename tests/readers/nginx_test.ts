@@ -21,9 +21,9 @@ test(
   "nginx passes on what the board serves, over HTTPS to clients with the password",
   async () => {
     await using machine = await Machine.start();
-    const flags = ["--stdin", "--json", "--key", "model,channel,id"];
-    const service = machine.startService(...flags, "--host", "127.0.0.1");
-    await using _service = service;
+    const flags = "--stdin --json --key model,channel,id --host 127.0.0.1"
+      .split(" ");
+    await using service = machine.startService(...flags);
     const install = block(PAGE, "sudo apt install nginx");
     assertEquals((await machine.type(install, PASSWORD, "wrong")).code, 1);
     const { code, stderr } = await machine.type(install, PASSWORD, PASSWORD);

@@ -71,7 +71,7 @@ Deno.test("a sensor has a reading, metrics, a last day and a page, and no other 
     assertEquals(await service.ask(target, "POST"), READ_ONLY);
   }
   for (
-    const target of ["/x", "/datasensor/", "/datasensor/x", "/metrics/", "/%"]
+    const target of "/x /datasensor/ /datasensor/x /metrics/ /%".split(" ")
   ) {
     assertEquals(await service.ask(target), RESOURCES);
   }

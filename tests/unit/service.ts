@@ -52,6 +52,8 @@ export class RawRequest extends Request {
 export class Service extends FakeSystem {
   /** Its exit code, once it has ended. */
   code: number | undefined;
+  /** What must be logged of what ask() has asked. */
+  readonly #asked: string[] = [];
   /** When the last answer was modified. */
   modified: string | null = null;
 
@@ -115,6 +117,8 @@ export class Service extends FakeSystem {
     const url = `http://board${target}`;
     const response = this.handle(new RequestType(url, method));
     const { status } = response;
+    const logged = `192.0.2.7 ${method} ${status === 400 ? "-" : target}`;
+    this.#asked.push(`${logged} ${status}`);
     const body = await response.text();
     const { "last-modified": modified = null, ...fields } = Object.fromEntries(
       response.headers,
@@ -126,6 +130,7 @@ export class Service extends FakeSystem {
     assertEquals(modified !== null, isOfSensor);
     if (method === "GET") {
       const head = this.handle(new RequestType(url, "HEAD"));
+      this.#asked.push(this.#asked.at(-1)!.replace("GET", "HEAD"));
       assertEquals([head.status, await head.text()], [status, ""]);
       assertEquals([...head.headers], [...response.headers]);
     }
@@ -155,11 +160,14 @@ export class Service extends FakeSystem {
     };
   }
 
-  /** Stops it, waits until it has ended, and returns its exit code. */
+  /** Stops it, and returns its exit code. Asserts that the requests of ask() are logged. */
   async stop(): Promise<number> {
     await this.pass(0);
     this.stopper.abort();
-    return await this.end();
+    const code = await this.end();
+    const logged = this.lines.flatMap((line) => parseAccessLine(line) ?? []);
+    if (this.#asked.length > 0) assertEquals(logged, this.#asked);
+    return code;
   }
 
   /** Waits until it has ended, and returns its exit code. */

@@ -15,7 +15,7 @@ Deno.test("the scripts of the page have one scope, in which no name is declared 
   }
 });
 
-/** Values in the reading of an only sensor: their label, name and text, and unit or "graph". */
+/** Values of a reading: their label, name, unit and text, and whether they are numbers. */
 const list = (reading: unknown, name?: string, labels: string[] = []) =>
   Array.from(
     values.listValues(
@@ -194,7 +194,7 @@ function draw(rows: string, points: string, kind: day.Kind = "number") {
   });
 }
 
-/** What is drawn: rows, points and a kind, and the line, band and summary of the last graph. */
+/** What is drawn: rows, points, a kind, and the line and band (x: 0 to 600) and the summary. */
 const GRAPHS = `no line of less than a minute: ; 0=7 59=8; number; none
 a line of a minute: ; 0=7 60=8; number; M480,53h0L600,47h0; ; low 7 at 0, high 8 at 1
 points of nine minutes, with a gap: ; 0=7 540=8; number; M0,53h0M600,47h0; ; low 7 at 0, high 8 at 9
