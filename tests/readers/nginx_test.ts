@@ -21,9 +21,8 @@ test(
   "nginx passes on what the board serves, over HTTPS to clients with the password",
   async () => {
     await using machine = await Machine.start();
-    const flags = "--stdin --json --key model,channel,id --host 127.0.0.1"
-      .split(" ");
-    await using service = machine.startService(...flags);
+    const flags = ["--json", "--key=model,channel,id", "--host=127.0.0.1"];
+    await using service = machine.startService("--stdin", ...flags);
     const install = block(PAGE, "sudo apt install nginx");
     assertEquals((await machine.type(install, PASSWORD, "wrong")).code, 1);
     const { code, stderr } = await machine.type(install, PASSWORD, PASSWORD);
