@@ -27,7 +27,7 @@ is() {
       | [getpath(path(..) | select(join(".") == ($key // "")))]
       | length > 0 and all(
         if $text then . != null and (tostring == $text or . == ($text | tonumber? // null))
-        else type == "number" and if $sign == "<" then . < ($number | tonumber)
+        else type == "number" and (isnan | not) and if $sign == "<" then . < ($number | tonumber)
         else . > ($number | tonumber) end end)))' >/dev/null 2>&1
 }
 
@@ -63,11 +63,11 @@ watch() {
   done
 }
 
-[ $# = 1 ] || { echo "Usage: messages.sh FILE. Of the version before, run: systemctl disable messages-BOARD@; systemctl stop 'messages-BOARD@*'" >&2; exit 2; }
-lines=$(jq -nRr --arg grammar "^https?://\\S+( $GRAMMAR)?$" '
+[ $# = 1 ] || { echo "Usage: messages.sh FILE. To remove the units of the version before, run: systemctl disable messages-BOARD@; systemctl stop 'messages-BOARD@*'" >&2; exit 2; }
+lines=$(jq -nRr --arg grammar "^https?://\\S+(?<!/sensors)( $GRAMMAR)?$" '
   [inputs | ltrimstr("\ufeff") | sub("\\s+$"; "") | select(test("^(#|$)") | not)]
   | first((.[:1][] | select(contains(" "))), ((.[], .[1] // "") | select(test($grammar) | not)), null) as $invalid
-  | if $invalid then "Expected an address for messages, then lines such as \"http://BOARD:5000/datasensor t < 30.5\", not \($invalid | sub("//\\S*@"; "//") | tojson)\n"
+  | if $invalid then "Expected an address for messages, then lines such as \"http://BOARD:5000/datasensor t < 30.5\", not \($invalid | sub("//.*@"; "//") | tojson)\n"
     | halt_error(2) else .[] end' <"$1") || exit
 topic=$(printf %s "$lines" | sed 1q) readings=$(printf %s "$lines" | sed 1d)
 send "Watching:

@@ -11,12 +11,12 @@ const PAGE = "src/readers/README.md";
 const MESSAGES = "src/readers/messages.sh";
 
 const READING =
-  '{"t":21.0,"air":{"pm2.5":-2.5},"list":[31,{"t":21}],"door":"is open","on":false,"x":null}';
+  '{"t":21.0,"air":{"pm2.5":-2.5},"list":[31,{"t":21}],"door":"is open","on":false,"x":null,"nan":NaN}';
 /** What is good, what is not, and lines that are invalid. */
 const [GOOD, BAD, INVALID] = [
   "t < 21.1; t > 20.9; t == 21; air.pm2.5 < -2; list.1.t < 30; door == is open; on == false",
-  't < 21; t > 21; t == 2; u < 30; x < 30; x == nul; door < 30; on < 30; list < 30; < 30; t"]|1 == 1',
-  'http://B “t < 3”; http://B “t” < 3; http://B t < "3"; http://B t == "open"; http://B t < 30,5; http://B t = 3; http://B t <= 3; http://B t<3; http://B  t < 3; http://B\tt < 3; http://B\u00a0t < 3; http://B .t < 3; http://B (.t | numbers) < 3; http://B t == null; http://B t ==; http://B t; http://B\rhttp://C; t < 3; B:5000',
+  't < 21; t > 21; t == 2; u < 30; x < 30; nan < 30; x == nul; door < 30; on < 30; list < 30; < 30; t"]|1 == 1',
+  'http://B “t < 3”; http://B “t” < 3; http://B t < "3"; http://B t == "open"; http://B t < 30,5; http://B t = 3; http://B t <= 3; http://B t<3; http://B  t < 3; http://B\tt < 3; http://B\u00a0t < 3; http://B .t < 3; http://B (.t | numbers) < 3; http://B t == null; http://B t ==; http://B t; http://B\rhttp://C; t < 3; B:5000; http://B/sensors',
 ].map((texts) => texts.split("; "));
 
 const reply = (body: BodyInit, status = 200) => new Response(body, { status });
