@@ -141,7 +141,7 @@ function createGraph(joined, end, now, /** @type {Style} */ style) {
   const since = formatTime(findChange(spans), now);
   const summaries = {
     number: `low ${low} ${at(lowest)}, high ${high} ${at(highest)}`,
-    boolean: `${formatValue(last.mean === 1)} from ${since}`, // silent now, maybe
+    boolean: `${formatSpan(last, style)} from ${since}`, // silent now, maybe
     direction: "", // 359° is not high
   };
   const summary = isFlat ? "no change" : summaries[kind];
@@ -221,7 +221,7 @@ export function readGraph(/** @type {Graph} */ graph, place, now) {
   const span = spans[index] ?? last; // after which there is nothing, as after a gap
   const isCut = isAfterGap(span, spans[index - 1]);
   const distance = Math.max(span.start - time, time - span.end);
-  if (isCut && distance > 2 * (end - start) / PIXELS) {
+  if (isCut && distance > 2 * Math.max(end - start, HOUR_MS) / PIXELS) {
     return `${formatTime(time, now)}: no reading`;
   }
   return `${formatTime(span.end, now)}: ${formatSpan(span, graph)}`;

@@ -156,9 +156,9 @@ function drawSensor(sensor) {
   const { name, age, values, id } = sensor;
   const { failure } = polling;
   const state = isSilent(sensor) ? findLack(sensor) : formatAge(age);
-  const small = create("small", failure ? "" : state);
+  const small = create("small", failure ? "" : ` ${state}`);
   const title = name === undefined ? "Reading" : create("bdi", shorten(name));
-  const heading = create("h2", title, " ", small);
+  const heading = create("h2", title, small);
   if (isSilent(sensor) && !failure) heading.className = "problem";
   const figures = create("div");
   const line = create("aside");
@@ -189,7 +189,7 @@ function drawValue(sensor, shown, isInLine) {
   const hasDay = day.spans.length > 0 || board.history.days.size === 0; // as after a start
   const since = kind === "boolean" ? graph?.summary : "";
   const told = hasDay ? since : "only the last minutes";
-  const remark = graph ? told : "The graph begins in a minute";
+  const remark = graph ? told : isKnown && "The graph begins in a minute";
   drawn.append(createBox(label, graph, `${sensor.name ?? "Reading"} ${name}`));
   if (remark) drawn.append(create("p", remark));
   return drawn;

@@ -84,6 +84,7 @@ nulls beside secrets | {"t":null,"data":{"token":"a"}} | {"t":null,"name":"k"}
   "a longer word": [get("k?t=1").replace("/k", "x/k"), "404"],
   "an infinite number": [post('{"t":1e400}'), "400"],
   "many arrays": [post(`{"t":${"[".repeat(2000)}`), "400"],
+  "200 arrays": [post(`{"t":${"[".repeat(200)}1${"]".repeat(200)}}`), "413"],
   "a length that counts letters": [post("room=K\u00fcche&t=1200"), "400"],
   "HTTP/1.0": [`GET /${WORD}/k?t=1 HTTP/1.0\n\n`, LINE],
   "a whole address": [get("k?t=1").replace(" ", " http://b"), LINE],

@@ -146,10 +146,7 @@ const at = (minutes: number) =>
 /** Replaces times by minutes since noon. */
 const count = (text: string) =>
   [-10, -8, -5, -2, -1, 0, 1, 2, 3, 5, 7, 9]
-    .reduce(
-      (text, minutes) => text.replaceAll(at(minutes), `${minutes}`),
-      text,
-    );
+    .reduce((text, minute) => text.replaceAll(at(minute), `${minute}`), text);
 
 Deno.test("parseHistory() reads hostile names, gaps and decimals", () => {
   const header = 'time,"min a,""b\r\n: t","mean","max",min,mean,max\r\n';
@@ -219,7 +216,8 @@ a boolean in steps: 0,0.4,1; 240=1; boolean; M0,76H333h0H600V24H600h0; M0,76H333
 a boolean that changes between points: 0,0,0 0,0.4,1 1,1,1; 60=1 61=0 120=0; boolean; M0,76H176h0H176V76H353h0H353V24H529h0H565V24H565h0H600V76H600h0; M176,76H353V24H176Z; no from 1
 a boolean with a gap between slots: 0,0,0 1,1,1 ,, 1,1,1; 60=1; boolean; M0,76H143h0H143V24H286h0M429,24H571h0H600V24H600h0; ; yes from -5
 a boolean that is known again: 0,0,0 ,, 1,1,1; 60=1 65=; boolean; M0,76H186h0M373,24H559h0H596V24H596h0; ; yes from -5
-a boolean that does not change: 1,1,1; 60=1; boolean; M0,24H500h0H600V24H600h0; ; no change`;
+a boolean that does not change: 1,1,1; 60=1; boolean; M0,24H500h0H600V24H600h0; ; no change
+a boolean that died in a slot with both: 0,0,0 0,0.6,1; 60=; boolean; M0,76H273h0H273V24H545h0; M273,76H545V24H273Z; yes and no from -5`;
 
 /** Returns the line of a graph, its band without what has no area, and its summary. */
 function read(graph: day.Graph | undefined): string {
@@ -301,6 +299,7 @@ Deno.test("readGraph() tells the time and the number at a place, or that there i
     day.readGraph(graph!, 0, NOON + minutes * MINUTE)
   );
   assert(texts[0] !== texts[1]); // of yesterday
+  assertEquals(read(draw("", "0=7 65=8")[1], 1000), "1: 8 °C"); // 1 s before its end
   assertEquals(read(draw("0,5,358", "60=0", "direction")[0], 0), "0: 5 °C");
   assertEquals(read(draw("0,0,1", "60=0", "boolean")[0], 0), "0: yes and no");
 });
