@@ -2,7 +2,6 @@
 # shellcheck shell=bash disable=SC2154 # begin is a word
 set -e
 guide=/usr/share/doc/datasensor/src/board/README.md
-page=/usr/share/doc/datasensor/src/readers/README.md
 examples=/usr/share/datasensor/examples.conf
 word=$(cat /etc/datasensor/word 2>/dev/null) || true # once it is made
 
@@ -51,15 +50,6 @@ publish() { # TOPIC MESSAGE...
   done
 }
 
-# Starts the readers' page's unit that publishes a path of the service, with a password
-publishes() { # UNIT PATH
-  sed -n '/^## MQTT/,/^Start/{/^\[Service\]/,/^Wanted/p}' $page |
-    sed "s,BOARD:,board:,; s,/datasensor,$2,g" |
-    install -m 644 /dev/stdin "/etc/systemd/system/$1.service"
-  drop_in "$1" < <(echo '[Service]'; sed -n '/^LoadCredential=/,/^Environment=/p' $page)
-  systemctl start "$1"
-}
-
 # Sends a request to the receiver
 send() { # STATUS PATH FLAG...
   shows "$1" curl -gsS -m 5 -o /dev/null -w '%{http_code}' "http://board:5001$2" "${@:3}"
@@ -99,53 +89,6 @@ shows '*tele/plug/SENSOR {"Time":*' cat /run/messages
 pkill -P $messages
 shows 0 systemctl show -P NRestarts datasensor-sensor
 kill $plug $attic
-
-## The readers' page's unit publishes each reading, or a sensor's, and nothing without one
-systemctl stop mosquitto
-settings 'FLAGS=--json --key room --max-age 6' 'SENSOR=sleep infinity'
-publishes mqtt-all /datasensor
-publishes mqtt-one /datasensor/living%%20room
-log=(journalctl -q -u 'mqtt-*' --since)
-shows '*curl: (22)*' "${log[@]}" "$begin"
-settings 'FLAGS=--json --key room --max-age 6' \
-  "SENSOR=while echo '{\"room\":\"living room\",\"t\":22}'; do sleep 1; done"
-shows '*Connection refused*' "${log[@]}" "$begin"
-systemctl start mosquitto
-XDG_CONFIG_HOME=/etc/datasensor mosquitto_sub -h board -v -t 'BOARD/#' >/run/published & subscriber=$!
-for t in 22 23; do
-  sed -i "s/\"t\":22/\"t\":$t/" /etc/default/datasensor
-  systemctl restart datasensor-sensor
-  shows "*BOARD/datasensor {\"living room\":{\"room\":\"living room\",\"t\":$t}}*" cat /run/published
-  shows "*BOARD/datasensor/living%20room {\"room\":\"living room\",\"t\":$t}*" cat /run/published
-  systemctl stop datasensor-sensor
-  silent=$(date +@%s)
-  shows '*curl: (22)*' "${log[@]}" "$silent"
-done
-systemctl stop datasensor
-shows '*curl: (7)*' "${log[@]}" "$silent"
-systemctl stop mqtt-all mqtt-one
-kill $subscriber
-shows 4 sh -c 'sort -u /run/published | wc -l'
-
-## The page's other command sends a reading as it is to an HTTP service
-program receiver <<'END'
-#!/usr/bin/python3
-from http.server import BaseHTTPRequestHandler, HTTPServer
-class Handler(BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.wfile.write(b"HTTP/1.0 200 OK\r\n\r\n@/etc/passwd")
-    def do_POST(self):
-        print(self.headers["Content-Type"], self.rfile.read(12), flush=True)
-HTTPServer(("", 5000), Handler).serve_forever()
-END
-receiver >/run/received & receiver=$!
-sed -i "s,timeout.*\(; done\),$(grep data-raw $page)\1,; s,URL,http://board:5000," \
-  /etc/systemd/system/mqtt-all.service
-systemctl daemon-reload
-systemctl start mqtt-all
-shows "application/json b'@/etc/passwd'*" cat /run/received
-systemctl stop mqtt-all
-kill $receiver
 
 ## Devices send over HTTP until they fall silent, and what is refused is no reading
 types 'openssl rand'

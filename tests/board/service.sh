@@ -1,6 +1,8 @@
-# The service: what is installed, its limits, its sandbox, its log, and how it recovers.
-# shellcheck shell=bash disable=SC2154 # begin is a word
+# The service: its limits, its sandbox, its log, its readers, and how it recovers.
+# shellcheck shell=bash disable=SC2154,SC2016 # begin is a word; a line of sed
 set -e
+guide=/usr/share/doc/datasensor/src/board/README.md
+page=/usr/share/doc/datasensor/src/readers/README.md
 
 ## The package serves the processor's temperature, and says if a board has none
 install_package
@@ -157,7 +159,7 @@ install -m 755 /usr/share/datasensor/messages.sh /usr/local/bin
 program sleep <<<$'#!/bin/sh\nexec /usr/bin/sleep 0.5' # instead of a minute
 printf '{"n":"%s","t":31}\n' 'living room' büro bath-room >/run/readings
 settings 'FLAGS=--json --key n --max-age 3' 'SENSOR=while sleep 1; do cat /run/readings; done'
-bash -c "$(sed -n '/^topic=/,/^echo/p' /usr/share/doc/datasensor/src/readers/README.md | sed 's,//BOARD,//board,; s,https://ntfy.sh/.*,http://board:8000,; s/=60/=3/')"
+bash -c "$(sed -n '/^topic=/,/^echo/p' $page | sed 's,//BOARD,//board,; s,https://ntfy.sh/.*,http://board:8000,; s/=60/=3/')"
 shows '*not taken: HTTP 000*' journalctl -q -u datasensor-messages
 systemd-run -q --unit=receiver python3 -uc 'import http.server as h
 class Handler(h.BaseHTTPRequestHandler):
@@ -174,6 +176,61 @@ sed -i 2d /run/readings
 received 'board:5000/datasensor/b%C3%BCro: The last reading is * s old'
 systemctl stop datasensor-messages receiver datasensor # whose log is complete then
 fails grep bath-room: <(journalctl -q -u receiver)
+
+## The readers' page's unit publishes each reading, or a sensor's, and nothing without one
+bash -e <(sed -n '/^sudo apt install mosquitto /,/^```/{/^```/d;p}' $guide)
+systemctl stop mosquitto
+publishes() { # UNIT PATH
+  sed -n '/^## MQTT/,/^Start/{/^\[Service\]/,/^Wanted/p}' $page |
+    sed "s,BOARD:,board:,; s,/datasensor,$2,g" |
+    install -m 644 /dev/stdin "/etc/systemd/system/$1.service"
+  drop_in "$1" < <(echo '[Service]'; sed -n '/^LoadCredential=/,/^Environment=/p' $page)
+  systemctl start "$1"
+}
+settings 'FLAGS=--json --key room --max-age 3' 'SENSOR=sleep infinity'
+publishes mqtt-all /datasensor
+publishes mqtt-one /datasensor/living%%20room
+log=(journalctl -q -u 'mqtt-*' --since)
+shows '*curl: (22)*' "${log[@]}" "$begin"
+settings 'FLAGS=--json --key room --max-age 3' \
+  "SENSOR=while echo '{\"room\":\"living room\",\"t\":22}'; do sleep 1; done"
+shows '*Connection refused*' "${log[@]}" "$begin"
+systemctl start mosquitto
+XDG_CONFIG_HOME=/etc/datasensor mosquitto_sub -h board -v -t 'BOARD/#' >/run/published & subscriber=$!
+for t in 22 23; do
+  sed -i "s/\"t\":22/\"t\":$t/" /etc/default/datasensor
+  systemctl restart datasensor-sensor
+  shows "*BOARD/datasensor {\"living room\":{\"room\":\"living room\",\"t\":$t}}*" cat /run/published
+  shows "*BOARD/datasensor/living%20room {\"room\":\"living room\",\"t\":$t}*" cat /run/published
+  systemctl stop datasensor-sensor
+  silent=$(date +@%s)
+  shows '*curl: (22)*' "${log[@]}" "$silent"
+done
+systemctl stop datasensor
+shows '*curl: (7)*' "${log[@]}" "$silent"
+systemctl stop mqtt-all mqtt-one
+kill $subscriber
+shows 4 sh -c 'sort -u /run/published | wc -l'
+
+## The page's other command sends a reading as it is to an HTTP service
+program receiver <<'END'
+#!/usr/bin/python3
+from http.server import BaseHTTPRequestHandler, HTTPServer
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.wfile.write(b"HTTP/1.0 200 OK\r\n\r\n@/etc/passwd")
+    def do_POST(self):
+        print(self.headers["Content-Type"], self.rfile.read(12), flush=True)
+HTTPServer(("", 5000), Handler).serve_forever()
+END
+receiver >/run/received & receiver=$!
+sed -i "s,timeout.*\(; done\),$(grep data-raw $page)\1,; s,URL,http://board:5000," \
+  /etc/systemd/system/mqtt-all.service
+systemctl daemon-reload
+systemctl start mqtt-all
+shows "application/json b'@/etc/passwd'*" cat /run/received
+systemctl stop mqtt-all
+kill $receiver
 rm /usr/local/bin/sleep
 
 ## Drop-ins keep requests out of the log, and set the pause of a sensor
@@ -210,7 +267,7 @@ mkdir /etc/systemd/journald.conf.d
 printf '[Journal]\nStorage=volatile\nRuntimeMaxUse=64M' >/etc/systemd/journald.conf.d/board.conf
 systemctl restart systemd-journald
 program my-filter <<<$'#!/bin/sh\nseq -f "line %g of a traceback" 69 >&2\ncat /run/reason >&2\nexit 1'
-command=$(grep -m 1 '^sudo journalctl.* datasensor-sensor ' /usr/share/doc/datasensor/src/board/README.md)
+command=$(grep -m 1 '^sudo journalctl.* datasensor-sensor ' $guide)
 for reason in 1 2 3 4 5; do
   echo "Error: no. $reason" >/run/reason
   settings 'SENSOR=while :; do echo 21.5; done | my-filter' # which ends with its filter
