@@ -67,7 +67,7 @@ watch() {
 lines=$(jq -nRr --arg grammar "^https?://\\S+(?<!/sensors)( $GRAMMAR)?$" '
   [inputs | ltrimstr("\ufeff") | sub("\\s+$"; "") | select(test("^(#|$)") | not)]
   | first((.[:1][] | select(contains(" "))), ((.[], .[1] // "") | select(test($grammar) | not)), null) as $invalid
-  | if $invalid then "Expected an address for messages, then lines such as \"http://BOARD:5000/datasensor t < 30.5\", not \($invalid | sub("//.*@"; "//") | tojson)\n"
+  | if $invalid then "Expected an address for messages, then lines with single spaces, such as \"http://BOARD:5000/datasensor t < 30.5\", not \($invalid | sub("//.*@"; "//") | tojson)\n"
     | halt_error(2) else .[] end' <"$1") || exit
 topic=$(printf %s "$lines" | sed 1q) readings=$(printf %s "$lines" | sed 1d)
 send "Watching:
