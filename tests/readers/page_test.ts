@@ -173,6 +173,7 @@ const CASES: Case[] = [
       status:
         "http://BOARD/board/ does not answer: its last answer came at 12:00 PM!",
       sensors: ["Reading,–"],
+      graph: " |  |  | ", // none begins now
     },
   },
   {

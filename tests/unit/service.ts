@@ -52,8 +52,7 @@ export class RawRequest extends Request {
 export class Service extends FakeSystem {
   /** Its exit code, once it has ended. */
   code: number | undefined;
-  /** What must be logged of what ask() has asked. */
-  readonly #asked: string[] = [];
+  readonly #asked: string[] = []; // what must be logged of ask()
   /** When the last answer was modified. */
   modified: string | null = null;
 

@@ -299,7 +299,7 @@ Deno.test("readGraph() tells the time and the number at a place, or that there i
     day.readGraph(graph!, 0, NOON + minutes * MINUTE)
   );
   assert(texts[0] !== texts[1]); // of yesterday
-  assertEquals(read(draw("", "0=7 65=8")[1], 1000), "1: 8 °C"); // 1 s before its end
+  assertEquals(read(draw("", "0=7 61=8")[1], 1000), "1: 8 °C"); // 5 s before its end
   assertEquals(read(draw("0,5,358", "60=0", "direction")[0], 0), "0: 5 °C");
   assertEquals(read(draw("0,0,1", "60=0", "boolean")[0], 0), "0: yes and no");
 });
