@@ -3,7 +3,6 @@
 # line of its file is the address that takes messages. The others are addresses of readings,
 # perhaps with what is good: a key, unless the reading is a number or a text itself, and then
 # < or > with a number, or == with a text. A comment begins with #:
-#
 #   https://ntfy.sh/TOPIC
 #   http://BOARD:5000/datasensor/freezer temperature_C < -15
 
@@ -76,4 +75,6 @@ while read -r url good; do watch & loops="$loops $!"; done <<END
 $readings
 END
 # If one of them ends, for whatever reason, all end: the unit starts them again
-while pause; do for loop in $loops; do kill -0 "$loop" || { echo "A line is no longer watched" >&2; exit 1; }; done; done
+while pause; do
+  for loop in $loops; do kill -0 "$loop" || { echo "A line is no longer watched" >&2; exit 1; }; done
+done
