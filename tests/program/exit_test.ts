@@ -107,6 +107,7 @@ for (const [first, second] of SIGNALS) {
       .finally(() => clearInterval(timer));
     const ms = performance.now() - begin;
     assertEquals(signal, second);
+    // The program waits for 0.5 s, which may be late: ten times as long on a busy machine
     assert(450 < ms && ms < 5000, `It took ${ms} ms`);
   });
 }
@@ -124,7 +125,7 @@ function onTerminal(
   const words = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`);
   // Lines end with LF and no key is echoed, as without a terminal
   const run = `stty -echo -onlcr; exec ${words.join(" ")} ${redirection}`;
-  const options = { env: { SHELL: "/bin/sh" }, killGroup: true };
+  const options = { env: { SHELL: "/bin/sh" } };
   return ["script", ["-qec", run, "/dev/null"], options];
 }
 

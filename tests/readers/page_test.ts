@@ -538,9 +538,7 @@ testWith("chromium")("the page shows what boards answer", async () => {
   using folder = await Folder.create();
   const board = `board.localhost:${server.addr.port}`;
   const command = chromium(`http://${board}/`, folder.path, 36);
-  const { stdout, stderr } = await output(command[0]!, command.slice(1), {
-    killGroup: true,
-  });
+  const { stdout, stderr } = await output(command[0]!, command.slice(1));
   const [, text] = stdout.match(/<pre>(.+)<\/pre>/) ?? [];
   assert(text, stdout + stderr);
   const frames: Shown[] = JSON.parse(
@@ -566,8 +564,6 @@ testWith("chromium")("a file with the page says what it needs", async () => {
   using folder = await Folder.create();
   await folder.write("page.html", PAGE);
   const command = chromium(`file://${folder.path}/page.html`, folder.path);
-  const { stdout } = await output(command[0]!, command.slice(1), {
-    killGroup: true,
-  });
+  const { stdout } = await output(command[0]!, command.slice(1));
   assertMatch(stdout, />\s+This page needs JavaScript and a browser of 2021/);
 });

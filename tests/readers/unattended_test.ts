@@ -61,7 +61,7 @@ test("messages.sh sends what it watches, and one message at each death and retur
   await folder.write("file", lines.replaceAll("BOARD", `me:secret@${place}`));
   const env = { PATH: `${folder.path}/bin:${Deno.env.get("PATH")}` };
   const args = [MESSAGES, `${folder.path}/file`];
-  await using script = new Process("sh", args, { env, killGroup: true });
+  await using script = new Process("sh", args, { env });
   const expected = [
     ...[": Why", " is back: < 2", ": Why"].map((text) => `a%20b${text}`),
     ...BAD!.map((condition) => `r: not ${condition}: ${READING}`),
