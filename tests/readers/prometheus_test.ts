@@ -49,8 +49,8 @@ ${block(PAGE, "promtool check config")}`,
         "datasensor_reading",
         "1.id=1 1.t=21.5 2.id=2 2.t=-3.5",
       );
-      // Heard for less than 10 s, it is then known for as long
-      const isServed = 'sum_over_time(datasensor_up{sensor="2"}[1m]) > bool 8';
+      // Once it is heard for 10 s, which 20 scrapes take, it stays known for minutes
+      const isServed = 'sum_over_time(datasensor_up{sensor="2"}[5m]) > bool 20';
       await waitForValues(isServed, "2=1");
       clearInterval(far);
       await waitForValues("datasensor_up", "1=1 2=0");
