@@ -84,6 +84,10 @@ nulls beside secrets | {"t":null,"data":{"token":"a"}} | {"t":null,"name":"k"}
   "a longer word": [get("k?t=1").replace("/k", "x/k"), "404"],
   "an infinite number": [post('{"t":1e400}'), "400"],
   "many arrays": [post(`{"t":${"[".repeat(2000)}`), "400"],
+  "a secret behind a line feed": [
+    post(String.raw`{"a\npassword":"x","t":1}`),
+    LINE,
+  ],
   "200 arrays": [post(`{"t":${"[".repeat(200)}1${"]".repeat(200)}}`), "413"],
   "a length that counts letters": [post("room=K\u00fcche&t=1200"), "400"],
   "HTTP/1.0": [`GET /${WORD}/k?t=1 HTTP/1.0\n\n`, LINE],
@@ -159,8 +163,9 @@ test("receive closes the oldest of 64 connections, and each after 10 s", async (
     'while sleep 1; do printf x; done >&"$last" & cat <&"$last"; kill $!';
   const began = performance.now();
   const script = `${more}; cat <&3; echo $SECONDS; ${slow}`;
-  assert(Number(await connect(machine, script)) < 9);
-  assert(performance.now() - began > 9_900);
+  assert(Number(await connect(machine, script)) < 9); // before its 10 s are over
+  const ms = performance.now() - began;
+  assert(9_900 < ms && ms < 40_000, `${ms} ms`); // a machine may be slow
   await receiver.waitForMatch(/^receive: .*: The connection ended first/m);
 });
 

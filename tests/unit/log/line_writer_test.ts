@@ -2,6 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { CAPACITY_BYTES, LineWriter } from "../../../src/log/line_writer.ts";
+import { createLogger } from "../../../src/log/logger.ts";
 import { TestClock } from "../test_clock.ts";
 
 /** Creates a writer whose sink takes as many bytes as `take` returns, or fails if it throws. */
@@ -41,6 +42,23 @@ Deno.test("LineWriter drops whole lines beyond its capacity, and says how many",
   write("after");
   await flush();
   assert(taken.join("") === `${`${line}\n`.repeat(kept)}dropped 8\nafter\n`);
+});
+
+Deno.test("createLogger() gives the count of dropped lines a priority for the journal", async () => {
+  const taken: string[] = [];
+  const sink = (bytes: Uint8Array) => {
+    taken.push(new TextDecoder().decode(bytes));
+    return Promise.resolve(bytes.length);
+  };
+  const clock = new TestClock();
+  const { writer } = createLogger(sink, "INFO", "journal", clock);
+  writer.write("first");
+  writer.write("x".repeat(CAPACITY_BYTES)); // too long
+  await writer.flush();
+  assertEquals(taken, [
+    "first\n",
+    "<4>WARN Log lines dropped because the output is too slow: 1\n",
+  ]);
 });
 
 Deno.test("LineWriter does not wait for more lines when it is flushed", async () => {

@@ -235,9 +235,30 @@ for (const graph of GRAPHS.split("\n")) {
   });
 }
 
+/** A kind, and what stands beside its graph: the grid, the texts at its top and bottom, its role. */
+const SCALES: [day.Kind, string, string][] = [
+  ["number", "0,1,2", "; 2 0; img"],
+  ["boolean", "0,0.5,1", "M0,76H600M0,24H600; yes no; presentation"],
+  ["direction", "0,90,99", "M0,76H600M0,24H600; 360° 0°; presentation"],
+  ["direction", "-9,0,9", "M0,76H600M0,24H600; 180° -180°; presentation"],
+];
+
+Deno.test("updateGraph() writes what the top and the bottom of each kind are", () => {
+  for (const [kind, row, expected] of SCALES) {
+    const { html } = draw(row, "0=1", kind)[0]!;
+    const [grid] = html.match(/(?<= d=")[^"]*/)!;
+    const limits = grid.replace(/M\d+,0V100/g, ""); // without the times
+    const texts = ["sup", "sub"].map((name) =>
+      html.match(RegExp(`<${name}[^>]*>([^<]*)`))![1]
+    );
+    const [role] = html.match(/(?<=role=")[^"]*/)!;
+    assertEquals(`${limits}; ${texts.join(" ")}; ${role}`, expected);
+  }
+});
+
 Deno.test("updateGraph() keeps a graph until it moves by a pixel, or a new number comes", () => {
   const countGraphs = (points: string) => new Set(draw("0,1,2", points)).size;
-  assertEquals(countGraphs("61=1 62=1 63=1"), 1);
+  assertEquals(countGraphs("61=1 62=1.5 63=0.5"), 1);
   assertEquals(countGraphs("61=1 62=3 63=-1"), 3);
   assertEquals(countGraphs("61=1 67=1"), 2);
   assertEquals(new Set(draw("0,0,1", "61=1 62=0 63=1", "boolean")).size, 3);

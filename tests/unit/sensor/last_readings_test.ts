@@ -68,6 +68,24 @@ Deno.test("LastReadings knows a silent sensor for a day for each hour that it wa
   }
 });
 
+Deno.test("LastReadings forgets each silent sensor in its time, whichever fell silent last", () => {
+  for (const names of [["car", "attic"], ["attic", "car"]]) {
+    const { readings, clock } = create();
+    const known = () => [...readings.snapshot().silent.keys()].sort().join();
+    for (let second = 0; second <= 60; second++) {
+      for (const name of names) {
+        if (name === "attic" || second >= 50) readings.set("1", name);
+      }
+      clock.skip(1000);
+    }
+    clock.skip(500); // the last reading is 1.5 s old
+    clock.skip(300_000);
+    assertEquals(known(), "attic,car");
+    clock.skip(1);
+    assertEquals(known(), "attic");
+  }
+});
+
 Deno.test("LastReadings forgets silent sensors beyond 64 KiB, and then those that have been silent longest", () => {
   const { readings, clock } = create();
   const line = "1".repeat(125); // 128 characters with its name
