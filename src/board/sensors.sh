@@ -40,16 +40,9 @@ attic() {
   (stty 115200 raw -echo icrnl && sed 1d) </dev/ttyACM0
 }
 
-# Devices that send over MQTT, by the examples' command, and over HTTP, as the guide says
+# Devices that send over MQTT and HTTP, as the guide says
 mqtt() {
-  XDG_CONFIG_HOME=/etc/datasensor mosquitto_sub -R -F %j -t tele/+/SENSOR -t +/sensor/+/state |
-    jq -Rc --unbuffered 'fromjson? | (.topic | split("/")) as $t | .payload | fromjson?
-      | select(type == "number" or type == "object")
-      | select(all(.. | numbers; . == 0 or isnormal))
-      | select(any(..; type == "number" or type == "boolean") or all(..; . != null))
-      | if $t[3] then {($t[2]): .} + {name: ($t[0] + "/" + $t[2])}
-        else objects + {name: $t[1]} end
-      | select(tojson | utf8bytelength < 4096)'
+  /usr/lib/datasensor/mqtt
 }
 http() {
   /usr/lib/datasensor/receive /etc/datasensor/word

@@ -63,7 +63,7 @@ const VALID = new Map([
 /** Returns what a value of a flag sets, or undefined if it is invalid. */
 function parseValue(name: string, value: string): Settings | undefined {
   const number = Number(value);
-  const keys = value.split(",");
+  const keys = value.split(",").map((key) => key.trim());
   switch (name) {
     case "--host":
       return HOSTS.includes(value) ? { hostname: value } : undefined;

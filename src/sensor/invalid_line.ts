@@ -26,7 +26,7 @@ export const INVALID = {
   paused: invalid("that pause before they end", END_REMEDY),
   notJson: invalid(
     "that are not JSON",
-    "Print a whole JSON text on each line, with nothing after it, as Python's json.dumps or jq -c --unbuffered do: 21.5 instead of 21,5, 0.5 instead of .5, double quotes instead of single ones, nothing instead of nan. Or omit --json to serve any text",
+    "Print a whole JSON text on each line, with nothing after it, as Python's json.dumps or jq -c --unbuffered do: 21.5 instead of 21,5, 0.5 instead of .5 or 00.5, double quotes instead of single ones, nothing instead of nan. Or omit --json to serve any text",
   ),
   null: invalid(
     "that have no value but null",

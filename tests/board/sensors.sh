@@ -123,12 +123,14 @@ systemctl unset-environment LANG LC_ALL
 
 ## A file is a sensor while a program overwrites it, and one to which a program adds
 echo 22.5 >/tmp/reading.json
-settings FLAGS=--json 'SENSOR=find /tmp/reading.json -mmin -2 -exec cat {} +'
+settings FLAGS=--json "$(sed -n '/^SENSOR=find/s,/run/,/tmp/,p' /usr/share/datasensor/examples.conf)"
 serves 22.5
-touch -d '3 minutes ago' /tmp/reading.json
-systemctl restart datasensor
-shows auto-restart systemctl show -P SubState datasensor-sensor
-lacks 'The sensor has sent no reading so far'
+for time in '3 minutes ago' tomorrow; do # or a clock that was set back
+  touch -d "$time" /tmp/reading.json
+  systemctl restart datasensor
+  shows auto-restart systemctl show -P SubState datasensor-sensor
+  lacks 'The sensor has sent no reading so far'
+done
 settings FLAGS=--json 'SENSOR=tail -n 0 -F /var/log/readings'
 (while sleep 1; do echo 23.5 >>/var/log/readings; done) &
 serves 23.5

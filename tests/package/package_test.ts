@@ -17,6 +17,7 @@ const FILES = `
 -rw-r--r-- etc/default/datasensor
 -rwxr-xr-x usr/bin/datasensor
 -rwxr-xr-x usr/lib/datasensor/ds18b20
+-rwxr-xr-x usr/lib/datasensor/mqtt
 -rwxr-xr-x usr/lib/datasensor/receive
 -rw-r--r-- usr/lib/systemd/system/datasensor-sensor.service
 -rw-r--r-- usr/lib/systemd/system/datasensor.service

@@ -38,7 +38,7 @@ const rowsOf = (table: string) =>
     table.trim().split("\n").map((row) => {
       const text = row.replaceAll("WORD/", `${WORD}/`).replaceAll("\\n", "\n");
       const [what, sent = "", printed] = text.split(" | ");
-      const request = sent.startsWith("{") ? post(sent) : sent;
+      const request = sent.includes(" HTTP") ? sent : post(sent);
       return [what, [request, printed] as [string, string]];
     }),
   );
@@ -57,6 +57,17 @@ Shelly Plus | GET /WORD/bath/humidity?humidity=42.2 HTTP/1.1\\n\\n | {"humidity"
 Ecowitt | POST /WORD/weather HTTP/1.1\\nHOST: b\\nConnection: Close\\nContent-Type: application/x-www-form-urlencoded\\nContent-Length:118 \\n\\nPASSKEY=307826236D0133E06009CE7FAFBBAFC4&stationtype=WH2650A_V1.6.8&dateutc=2021-12-24+11:31:57&tempf=47.8&winddir=261 | {"tempf":47.8,"winddir":261,"name":"weather"}
 Weather Underground | GET /WORD/weather?ID=12&PASSWORD=345678&tempf=70.5&winddir=230 HTTP/1.1\\n\\n | {"tempf":70.5,"winddir":230,"name":"weather"}
 `);
+
+/** Returns an object with a text for each of some keys, and a number. */
+const textsOf = (keys: string) =>
+  Object.fromEntries([...keys.split(" ").map((key) => [key, "a"]), ["t", 1]]);
+
+const SECRETS = textsOf(
+  "passphrase wifi_passphrase passcode api-key x-api-key secret_key private_key access_key password1 wifi_password2 wifiPass userpass mqtt_pw pw credentials bearer jwt pin wifi_key wpa_key network_key encryption_key auth_key authkey app_key appkey cookie session login wifi_pass user_pass ota_password client_secret authToken basic_auth wpaPsk ssid_pwd token WEPKey PINcode",
+);
+const TEXTS = textsOf( // a hash names a firmware
+  "bypass_state keypad_lockout washerSpinLevel tempIn tempIndoor compass key PWM hashrate turkey hash author passengers",
+);
 
 /** Requests, and what each prints: a line, or the status of its refusal. */
 const ROWS: Record<string, [request: string, printed: string]> = {
@@ -77,13 +88,37 @@ a chunked body | POST /WORD/k HTTP/1.1\\ncontent-length: 18\\ntransfer-encoding:
 an object of nulls | {"t":null} | {"t":null,"name":"k"}
 secrets of any type | {"wifi_password":"a","mqtt_pass":"b","password":123,"passkey":[4],"Authorization":{"t":5},"apikey":null,"api_key":6,"secret":7,"auth":8,"passwd":9,"t":1} | ${LINE}
 secrets at any depth | {"data":{"token":"a"},"list":[{"psk":"b"},{"pwd":"c","t":2}]} | {"list":[null,{"t":2}],"name":"k"}
-no secrets | {"id":"a","key":"5","last_key":1,"turkey":2,"monkey":3,"compass":4} | {"id":"a","key":"5","last_key":1,"turkey":2,"monkey":3,"compass":4,"name":"k"}
+texts around which is a secret word | {"session":{"user":"a","t":2,"list":["b"]},"t":1} | {"session":{"t":2,"list":[null]},"t":1,"name":"k"}
+no secrets | {"id":"a","key":"5","last_key":1,"pins":2,"text":"0042","lost":-9999} | {"id":"a","key":"5","last_key":1,"pins":2,"text":"0042","lost":-9999,"name":"k"}
 only secrets | {"data":{"token":"a"}} | 400 No value, or only secrets
+a number | 21.5\\n | {"value":21.5,"name":"k"}
+a number of a query | GET /WORD/k?-3 HTTP/1.1\\n\\n | {"value":-3,"name":"k"}
+nan of C | {"temperature_C":nan} | 400 Invalid: send 21.5
+NaN of JavaScript | {"t":NaN} | 400 Invalid: send 21.5
+an infinite number | {"t":1e400} | 400 Invalid: send 21.5
+a comma for a point | {"t":21,5} | 400 Invalid: send 21.5
+a comma at the end | {"t":21.5,} | 400 Invalid: send 21.5
+single quotes | {'t':21.5} | 400 Invalid: send 21.5
+something behind it | {"t":1}x | 400 Invalid: send 21.5
+a number with a comma | 21,5 | 400 No value, or only secrets: send 21.5
+a number with its unit | 21.5 C | 400 No value, or only secrets: send 21.5
+no number | nan | 400 No value, or only secrets: send 21.5
+a text | ON | 400 No value, or only secrets: send 21.5
+an array | [21.5] | 400 No value, or only secrets: send 21.5
+a form that is not UTF-8 | GET /WORD/k?t=1&x=%ff HTTP/1.1\\n\\n | 400 Invalid: send 21.5
 nulls beside secrets | {"t":null,"data":{"token":"a"}} | {"t":null,"name":"k"}
 `),
   "a longer word": [get("k?t=1").replace("/k", "x/k"), "404"],
-  "an infinite number": [post('{"t":1e400}'), "400"],
-  "many arrays": [post(`{"t":${"[".repeat(2000)}`), "400"],
+  "texts that are secrets": [post(JSON.stringify(SECRETS)), LINE],
+  "other texts": [
+    post(JSON.stringify(TEXTS)),
+    JSON.stringify({ ...TEXTS, name: "k" }),
+  ],
+  "many arrays": [post(`{"t":${"[".repeat(2000)}`), "413 Over 200 arrays"],
+  "many brackets in a text": [
+    post(String.raw`{"t":"\"${"[".repeat(300)}"}`),
+    String.raw`{"t":"\"${"[".repeat(300)}","name":"k"}`,
+  ],
   "a secret behind a line feed": [
     post(String.raw`{"a\npassword":"x","t":1}`),
     LINE,
@@ -123,7 +158,8 @@ test("receive prints a line for each request, or says why not", async (step) => 
   for (const [what, [request, printed]] of Object.entries(ROWS)) {
     await step.step(what, async () => {
       receiver.stdout = "";
-      const bytes = request.replaceAll("\\", "\\\\").replaceAll("\n", "\\r\\n");
+      const bytes = request.replaceAll("\\", "\\\\").replaceAll("\n", "\\r\\n")
+        .replaceAll("'", "\\x27");
       const answer = await connect(
         machine,
         'printf %b "$0" >&3; cat <&3',
@@ -140,7 +176,7 @@ test("receive prints a line for each request, or says why not", async (step) => 
   }
 });
 
-test("receive logs each cause and name once a minute, and 64 at most", async () => {
+test("receive logs what it leaves out, and each cause and name once a minute, 64 at most", async () => {
   await using machine = await Machine.start(FILES);
   await using receiver = await start(machine);
   const paths = ["x/k", WORD, `${WORD}/k`, `${WORD}/k?id=1`, `${WORD}/%22%0A`];
@@ -152,6 +188,14 @@ test("receive logs each cause and name once a minute, and 64 at most", async () 
   assertEquals(lines.length, 64);
   assertMatch(receiver.stderr, /1: Another word: .*\n.*1: No name of .*\n/);
   assertMatch(receiver.stderr, /1 for "k": No .*\n.*1 for "\\"\\n": No /);
+  receiver.stderr = "";
+  for (const state of ["door=open", "pin=1&psk=2"]) { // a name once an hour
+    await machine.type(`curl -sS "localhost:5001/${WORD}/k?${state}&t=1"`);
+  }
+  assertMatch(
+    receiver.stderr,
+    /^receive: Took .*1 for "k": Without secrets, .*: \["door"\]\n$/,
+  );
 });
 
 test("receive closes the oldest of 64 connections, and each after 10 s", async () => {

@@ -17,7 +17,29 @@ const [SETTINGS, EXAMPLES, SCRIPT, GUIDE] = await Promise.all(
 const HEARD =
   `{"time" : "2026-11-22 19:00:00", "model" : "Nexus-TH", "id" : 42, "channel" : 1, "temperature_C" : 21.5}
 {"time" : "2026-11-22 19:00:02", "model" : "Toyota", "type" : "TPMS", "id" : "f4", "temperature_C" : 22}
+no JSON
+{"id" : 42, "model" : "Nexus-TH", "temperature_C" : -2}
 `;
+
+/** What mosquitto_sub prints of messages. */
+const MESSAGES =
+  `tele/plug/SENSOR {"ENERGY":{"Power":5,"Today":null},"name":"forged"}
+tele/den/SENSOR {"DHT11":{"Temperature":null},"TempUnit":"C"}
+tele/attic/plug/SENSOR {"t":0}
+plug/tele/SENSOR {"t":1}
+lamp/tele/SENSOR {"t":2}
+attic/sensor/air/state 3
+attic/sensor/air/state nan
+attic/sensor/air/state ON
+attic/sensor/air/state [4]
+attic/sensor/air/state {"t":"${"x".repeat(4070)}"}
+attic/sensor/air/state 5}${"\r"}{"name":"forged"
+home/attic/sensor/air/state 6
+home/attic/air 7
+zigbee2mqtt/attic/door {"contact":false,"battery":null}`.replace(
+    /^(\S+) (.*)$/gm,
+    (_, topic, payload) => JSON.stringify({ topic, payload }),
+  );
 
 const IIO = "/sys/bus/iio/devices/iio:device0";
 const BIN = "/usr/local/bin";
@@ -49,6 +71,7 @@ const FILES = {
   "/sys/bus/platform/devices/raspberrypi-hwmon/hwmon/hwmon2/in0_lcrit_alarm":
     "1\n",
   [`${BIN}/hygrometer`]: print(DRY + HUMID),
+  [`${BIN}/mosquitto_sub`]: print(`${MESSAGES}\n`),
   [`${BIN}/my-sensor`]: print('{"t": nan}\n{"t":\n[0, -1]}\n'),
   [`${BIN}/rtl_433`]: print(HEARD),
   [`${BIN}/sensors`]: print(
@@ -56,7 +79,7 @@ const FILES = {
   ),
   [`${BIN}/stty`]: "#!/bin/sh\n", // the port is a file here
   "/home/pi/usb-Arduino-if00":
-    "0.2\n21.5,40.2\n\nnan,40\nTemperature:21.5,Humidity:nan\n",
+    "0.2\n21.5,40.2\n\n -1.5 , 0\nnan,40\nTemperature:21.5,Humidity:nan\n Air temp : 1 , Dew: 2\n",
   [`${BIN}/thermometer`]: print(
     '{"temperature_C": nan}\nno JSON\n{"temperature_C": 1e999}\n{"temperature_C": 2.1, "humidity": nan}\n{"temperature_C": 2.35}\n',
   ),
@@ -76,9 +99,11 @@ const PRINTED: Record<string, string> = {
     '{"temperature_C":21.56,"humidity":40.216,"pressure_hPa":1013.25}',
   "in_illuminance_raw": '{"light_lux":100.8}',
   "in_temp_offset": '{"temperature_C":25}',
-  "sed 1d\\) <\\S+$": "\n21.5,40.2\nTemperature:21.5,Humidity:nan\nnan,40",
-  "select\\(length == 2\\)": '{"temperature_C":21.5,"humidity":40.2}',
-  "add // empty": '{"Temperature":21.5}',
+  "sed 1d\\) <\\S+$":
+    "\n -1.5 , 0\n Air temp : 1 , Dew: 2\n21.5,40.2\nTemperature:21.5,Humidity:nan\nnan,40",
+  "select\\(length == 2\\)":
+    '{"temperature_C":-1.5,"humidity":0}\n{"temperature_C":21.5,"humidity":40.2}',
+  "add // empty": '{"Air temp":1,"Dew":2}\n{"Temperature":21.5}',
   "gpioget .*gpiofind": '{"door":true}',
   "gpioget .* --numeric GPIO17;": '{"door":true}',
   "under_voltage": '{"under_voltage":true}',
@@ -88,7 +113,17 @@ const PRINTED: Record<string, string> = {
   "^curl .*jq": '{"temperature_C":21.5}\n{"temperature_C":null}',
   "^gateway": "1",
   "TPMS": JSON.stringify(JSON.parse(HEARD.split("\n")[0]!)),
-  " grep ": HEARD.split("\n")[0]!,
+  "Nexus": `{"id":42,"model":"Nexus-TH","temperature_C":-2}
+${JSON.stringify(JSON.parse(HEARD.split("\n")[0]!))}`,
+  "lib/datasensor/mqtt$": `
+{"ENERGY":{"Power":5,"Today":null},"name":"plug"}
+{"air":3,"name":"attic/air"}
+{"contact":false,"battery":null,"name":"zigbee2mqtt/attic/door"}
+{"t":0,"name":"tele/attic/plug/SENSOR"}
+{"t":1,"name":"plug/tele/SENSOR"}
+{"t":2,"name":"lamp/tele/SENSOR"}
+{"value":6,"name":"home/attic/sensor/air/state"}
+{"value":7,"name":"home/attic/air"}`.trim(),
   "my-sensor . sed": '{"t":[0,-1]}\n{"t":null}',
   "-= 2.1": '{"temperature_C":0.25}',
   "thermometer .* round": '{"temperature_C":2.4}',

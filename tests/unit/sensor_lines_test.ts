@@ -9,7 +9,7 @@ const EIO = new Error("EIO");
 const such = (problem: string, start: string, remedy: string) =>
   `WARN Dropping lines ${problem}, such as "${start}". ${remedy}`;
 const PRINT_JSON =
-  "Print a whole JSON text on each line, with nothing after it, as Python's json.dumps or jq -c --unbuffered do: 21.5 instead of 21,5, 0.5 instead of .5, double quotes instead of single ones, nothing instead of nan. Or omit --json to serve any text";
+  "Print a whole JSON text on each line, with nothing after it, as Python's json.dumps or jq -c --unbuffered do: 21.5 instead of 21,5, 0.5 instead of .5 or 00.5, double quotes instead of single ones, nothing instead of nan. Or omit --json to serve any text";
 const notJson = (start: string) => such("that are not JSON", start, PRINT_JSON);
 const PRINT_ITS_END = String
   .raw`If this is a whole reading, print a line feed after it: curl URL && echo, or printf '21.5\n' (in the settings file '21.5\\n'). If not, the program stopped while printing it`;

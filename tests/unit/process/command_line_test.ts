@@ -32,7 +32,7 @@ const COMMAND_LINES: [args: string, config: Partial<Config>][] = [
   ["--stdin --max-age=none", { stdin: true, maxAgeSeconds: Infinity }],
   ["--json --stdin", { stdin: true, json: true }],
   [
-    "--key=model,a\u00a0b,__proto__ --json --stdin",
+    "--key=model,\u00a0a\u00a0b,__proto__ --json --stdin",
     { stdin: true, json: true, keys: ["model", "a\u00a0b", "__proto__"] },
   ],
   ["--cors --journal", { cors: true, journal: true }],
