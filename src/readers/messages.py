@@ -35,6 +35,7 @@ Line = namedtuple("Line", "address board name condition key sign limit", default
 
 def clean(text):
     """Makes a text from outside part of a row, which it cannot end, reverse or fill."""
+    text = text if isinstance(text, str) else ""
     return "".join(it if it.isprintable() else " " for it in text[:MAX_TEXT])
 
 
@@ -136,7 +137,7 @@ class Board(Watched):
 
     def find_news(self, status, value, text, now):
         items = value if isinstance(value, list) else []
-        listed = {clean(str(it.get("name", ""))): it for it in items if isinstance(it, dict)}
+        listed = {clean(it.get("name")): it for it in items if isinstance(it, dict)}
         if not listed:
             return self.see(BAD if status == "503" else SILENT, text, now)
         rows = []
@@ -147,8 +148,8 @@ class Board(Watched):
             self.sensors[name] = sensor
             age = item.get("age")
             sensor.last = now - age if type(age) is float and 0 <= age < now else now
-            sensor.heard += clean(str(item.get("time"))) != sensor.time
-            sensor.time = clean(str(item.get("time")))
+            sensor.heard += clean(item.get("time")) != sensor.time
+            sensor.time = clean(item.get("time"))
             rows += sensor.see(state, "", sensor.last)
         for name, sensor in list(self.sensors.items()):
             sensor.missing = 0 if name in listed else sensor.missing + 1
@@ -157,8 +158,7 @@ class Board(Watched):
             elif sensor.missing == MISSING_LOOKS and sensor.told == GOOD:
                 sensor.told = None
                 rows += sensor.see(SILENT, "no longer listed", sensor.last)
-        for name in list(self.sensors)[:-MAX_SENSORS]:
-            del self.sensors[name]
+        self.sensors = dict([*self.sensors.items()][-MAX_SENSORS:])
         if len(rows) > MAX_ROWS:
             rows = [f"{len(rows)} sensors of {self.label}, such as:", *rows[:MAX_ROWS]]
         text = f"{len(listed)} sensor{'s' * (len(listed) > 1)}: {', '.join([*listed][:MAX_ROWS])}"
@@ -180,7 +180,7 @@ def look(address):
     if status == "200" and not error and value is not None:
         return status, value, body
     detail = value.get("detail") if isinstance(value, dict) else None
-    return status, None, str(detail or f"{error or f'no reading, HTTP {status}'}: {body}")
+    return status, None, detail or f"{error or f'no reading, HTTP {status}'}: {body}"
 
 
 def send(topic, rows):

@@ -172,8 +172,7 @@ received $'Not watched: *b%C3%BCro t<30: *\nliving room on board t < 30\nboard: 
 received 'living room on board: not t < 30 since *: {"n":"living room","t":31}'
 sed -i 2d /run/readings
 received 'büro on board: silent since *'
-systemctl stop datasensor-messages receiver datasensor # whose log is complete then
-fails grep 'living room.*silent' <(journalctl -q -u receiver)
+systemctl stop datasensor-messages receiver datasensor
 
 ## The readers' page's unit publishes each reading, or a sensor's, and nothing without one
 bash -e <(sed -n '/^sudo apt install mosquitto /,/^```/{/^```/d;p}' $guide)

@@ -44,7 +44,7 @@ lrwxrwxrwx usr/share/doc/datasensor/src/board/device.py -> ../../../../datasenso
 lrwxrwxrwx usr/share/doc/datasensor/src/board/examples.conf -> ../../../../datasensor/examples.conf
 lrwxrwxrwx usr/share/doc/datasensor/src/board/sensors.sh -> ../../../../datasensor/sensors.sh
 lrwxrwxrwx usr/share/doc/datasensor/src/readers/datasensor_rules.yml -> ../../../../datasensor/datasensor_rules.yml
-lrwxrwxrwx usr/share/doc/datasensor/src/readers/messages.py -> ../../../../datasensor/messages.sh
+lrwxrwxrwx usr/share/doc/datasensor/src/readers/messages.py -> ../../../../datasensor/messages.py
 lrwxrwxrwx usr/share/doc/datasensor/src/readers/nginx.conf -> ../../../../datasensor/nginx.conf
 `;
 

@@ -7,10 +7,9 @@ import { Machine, testOnMachine } from "../helpers/machine.ts";
 import { output, Process } from "../helpers/process.ts";
 
 const PAGE = "src/readers/README.md";
+const MESSAGES = "src/readers/messages.py";
 const PYTHON = "/usr/bin/python3";
 
-const READING =
-  '{"t":21.0,"air":{"pm2.5":-2.5},"Package id 0":{"temp1_input":48},"n":"1.83","door":"is open","on":false,"x":null,"list":[31]}';
 /** What is good, what is not, and lines that are invalid. */
 const [GOOD, BAD, INVALID] = [
   "t < 21.1; t > 20.9; t == 21; air.pm2.5 < -2; Package id 0.temp1_input < 80; n == 1.83; door == is open; on == false",
@@ -73,9 +72,9 @@ m.time.sleep = lambda _: pauses.pop() if pauses else sys.exit()\n`;
 
 /** Checks what `f` of Python returns for the first text of each row: the others. */
 async function check(f: string, rows: string[]): Promise<void> {
-  const print = 'for it in sys.argv[1:]: print(it, "|", f(it))';
   const keys = rows.map((row) => row.split(" | ")[0]!);
-  const printed = await runPython(`${f}\n${print}`, keys);
+  const code = `${f}\nfor it in sys.argv[1:]: print(it, "|", f(it))`;
+  const printed = await runPython(code, keys);
   assertEquals(printed.trimEnd().split("\n"), rows);
 }
 
@@ -84,13 +83,13 @@ test("messages.py reads lines, refuses invalid ones, and judges readings", async
     return m.parse_line(it).address + " | " + m.Watched(m.parse_line(it)).label`;
   await check(ask, ASKED.trim().split("\n"));
   const parse = `def f(it):
-    topic, lines, [wrong] = m.parse_file("http://A\\n" + it + "\\nhttp://B")
-    return topic, len(lines), wrong[:13], "secret" in wrong`;
-  const refused = "('http://A', 1, 'Not watched: ', False)";
-  await check(parse, INVALID!.map((line) => `${line} | ${refused}`));
+    topic, [line], [wrong] = m.parse_file("http://A\\n" + it + "\\nhttp://B")
+    try: return m.parse_file(it)
+    except ValueError: return topic, line.board, "secret" in wrong`;
+  await check(parse, INVALID!.map((it) => `${it} | ('http://A', 'B', False)`));
   const judge = `def f(it):
     watched = m.Watched(m.parse_line("http://B/datasensor " + it))
-    watched.find_news("200", json.loads('${READING}', parse_int=float), "", 0)
+    watched.find_news("200", json.loads('{"t":21.0,"air":{"pm2.5":-2.5},"Package id 0":{"temp1_input":48},"n":"1.83","door":"is open","on":false,"x":null,"list":[31]}', parse_int=float), "", 0)
     return watched.state`;
   await check(judge, GOOD!.map((condition) => `${condition} | good`));
   await check(judge, BAD!.map((condition) => `${condition} | bad`));
@@ -99,15 +98,13 @@ test("messages.py reads lines, refuses invalid ones, and judges readings", async
 test("messages.py tells after as many looks as a state needs", async () => {
   const tell = `def f(it, states={".": m.GOOD, "b": m.BAD, "s": m.SILENT}):
     watched = m.Watched(m.parse_line("http://B"))
-    told = [watched.see(states[look], "", 0) and watched.told[0].upper() for look in it]
-    return "".join(it or "-" for it in told)`;
+    return "".join(watched.see(states[look], "", 0) and watched.told[0].upper() or "-" for look in it)`;
   await check(tell, SERIES.trim().split("\n"));
   const list = `def f(it):
     board, told = m.Board(m.parse_line("http://B"), told=None), []
     m.time.strftime = lambda *_: "T"
-    parts = [part.split() for part in it.split(", ")]
-    for now, names in enumerate(names for count, *names in parts for _ in range(int(count))):
-        items = [{"name": it.strip("-"), "time": now, "reading" if it[0] != "-" else "": 1} for it in names]
+    for now, names in enumerate(look.split()[1:] for look in it.split(", ") for _ in range(int(look.split()[0]))):
+        items = [{"name": it.strip("-"), "time": str(now), "reading" if it[0] != "-" else "": 1} for it in names]
         answer = (names[0], None) if names[0].isdigit() else ("200", items)
         told += ["; ".join(board.find_news(*answer, "Why", now))]
     return " | ".join(filter(None, told))`;
@@ -119,6 +116,7 @@ test("messages.py sends what it watches, and what changes, until it is taken", a
   const statuses = [302, 500]; // of what takes messages, and then 200
   await using server = Deno.serve({ port: 0, onListen() {} }, async (it) => {
     const [, name, list] = new URL(it.url).pathname.split("/");
+    if (list === "datasensor") return reply("", 404);
     if (list) return Response.json([{ name: "a", age: 60 }]);
     if (name) return NO_READINGS[Number(name)]![0]();
     texts.push((await it.text()).replaceAll(place, "BOARD"));
@@ -126,35 +124,31 @@ test("messages.py sends what it watches, and what changes, until it is taken", a
   });
   const place = `localhost:${server.addr.port}`;
   using folder = await Folder.create();
-  const lines = ["", "k/", ...NO_READINGS.keys(), "0 t<3"];
-  const rows = lines.map((line) => `http://me:secret@${place}/${line}`);
+  const ofBoard = ["datasensor/a", "datasensor/b", "", "datasensor/a t<3"];
+  const paths = ["", ...NO_READINGS.keys(), ...ofBoard.map((it) => `k/${it}`)];
+  const rows = paths.map((path) => `http://me:secret@${place}/${path}`);
   await folder.write("file", ["\ufeff# Mine", "", ...rows].join("\r\n"));
   await runPython("m.main()", [`${folder.path}/file`]);
   const told = texts.join("\n---\n")
     .replace(/(since|at) \S+ ..:.. [^\s:]+/g, "$1 T")
     .replace(/(curl: \(\d+\)|t<3:).*/g, "$1");
-  const first = `Not watched: …@BOARD/0 t<3:\nWatching:
-${
-    NO_READINGS.map((_, index) => `BOARD/${index}\n`).join("")
-  }BOARD/k: 1 sensor: a
-a on BOARD/k: silent since T`;
+  const labels = NO_READINGS.map((_, index) => `BOARD/${index}\n`).join("");
+  const first =
+    `Not watched: …@BOARD/k/datasensor/a t<3:\nWatching:\n${labels}a on BOARD/k\nb on BOARD/k\nBOARD/k: 1 sensor: a\na on BOARD/k: silent since T`;
   const late = `${first}\nWritten at T`;
-  const news = NO_READINGS.map(([, reason], index) =>
-    `BOARD/${index}: silent since T: ${reason}`
-  ).join("\n");
+  const news =
+    NO_READINGS.map(([, reason], index) =>
+      `BOARD/${index}: silent since T: ${reason}\n`
+    ).join("") + "b on BOARD/k: silent since T: no reading, HTTP 404";
   assertEquals(told, [first, late, late, news].join("\n---\n"));
 });
 
 test("messages.py ends with 2 without an address for messages, and by Ctrl+C", async () => {
+  const { code, stderr } = await output(PYTHON, [MESSAGES, "/dev/null"]);
+  assertEquals([code, /write .* first\n$/.test(stderr)], [2, true], stderr);
   using folder = await Folder.create();
-  const args = ["src/readers/messages.py", `${folder.path}/file`];
-  for (const text of ["", "# http://A", "http://A t < 3\nhttp://B", "A:80"]) {
-    await folder.write("file", text);
-    const { code, stderr } = await output(PYTHON, args);
-    assertEquals([code, /write .* first\n$/.test(stderr)], [2, true], stderr);
-  }
   await folder.write("file", "http://me:secret@localhost:0");
-  await using script = new Process(PYTHON, args);
+  await using script = new Process(PYTHON, [MESSAGES, `${folder.path}/file`]);
   await script.waitForMatch(/The message was not taken: HTTP 000\n/);
   await script.stop("SIGINT");
   assertEquals(/secret|Traceback/.test(script.stderr), false, script.stderr);
