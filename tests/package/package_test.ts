@@ -27,7 +27,7 @@ const FILES = `
 -rw-r--r-- usr/share/datasensor/device.ino
 -rw-r--r-- usr/share/datasensor/device.py
 -rw-r--r-- usr/share/datasensor/examples.conf
--rwxr-xr-x usr/share/datasensor/messages.sh
+-rwxr-xr-x usr/share/datasensor/messages.py
 -rw-r--r-- usr/share/datasensor/nginx.conf
 -rwxr-xr-x usr/share/datasensor/sensors.sh
 -rw-r--r-- usr/share/doc/datasensor/.github/CONTRIBUTING.md
@@ -45,7 +45,7 @@ lrwxrwxrwx usr/share/doc/datasensor/src/board/device.py -> ../../../../datasenso
 lrwxrwxrwx usr/share/doc/datasensor/src/board/examples.conf -> ../../../../datasensor/examples.conf
 lrwxrwxrwx usr/share/doc/datasensor/src/board/sensors.sh -> ../../../../datasensor/sensors.sh
 lrwxrwxrwx usr/share/doc/datasensor/src/readers/datasensor_rules.yml -> ../../../../datasensor/datasensor_rules.yml
-lrwxrwxrwx usr/share/doc/datasensor/src/readers/messages.sh -> ../../../../datasensor/messages.sh
+lrwxrwxrwx usr/share/doc/datasensor/src/readers/messages.py -> ../../../../datasensor/messages.py
 lrwxrwxrwx usr/share/doc/datasensor/src/readers/nginx.conf -> ../../../../datasensor/nginx.conf
 `;
 
