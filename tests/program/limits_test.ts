@@ -8,7 +8,6 @@ import {
   requests,
   sendUnread,
 } from "../helpers/http2.ts";
-import { CAPACITY_BYTES } from "../../src/log/line_writer.ts";
 import {
   GET,
   getMany,
@@ -172,20 +171,6 @@ test("the program keeps no descriptor of unfinished, malformed and reset request
   }
   await program.stop();
   assertEquals([program.messages, program.stderr], [[], ""]);
-});
-
-Deno.test("the program answers while nobody reads its console, and counts dropped lines", async () => {
-  await using program = await Program.start();
-  program.isPaused = true;
-  const count = 2.5 * CAPACITY_BYTES / 1024; // more than pipe and buffer hold
-  const longTarget = (number: number) => `/${number}/${"x".repeat(900)}`;
-  await getMany(program.port, count, longTarget);
-  program.isPaused = false;
-  const last = () => program.lines.at(-1) ?? "";
-  const isCount = (line: string) => line.startsWith("WARN");
-  const line = await waitFor("the count as the last line", last, isCount);
-  const [, dropped] = line.match(/too slow: (\d+)/)!;
-  assertEquals(program.lines.length - 1 + Number(dropped), count);
 });
 
 test("the program answers and stops while its console is a full disk", async () => {

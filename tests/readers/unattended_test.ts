@@ -5,6 +5,7 @@ import { block } from "../helpers/documents.ts";
 import { Folder } from "../helpers/files.ts";
 import { Machine, testOnMachine } from "../helpers/machine.ts";
 import { output, Process } from "../helpers/process.ts";
+import { waitFor } from "../helpers/wait.ts";
 
 const PAGE = "src/readers/README.md";
 const MESSAGES = "src/readers/messages.py";
@@ -170,6 +171,7 @@ test("sensors.sh has another board's number, and cron's line saves its day, unti
   await machine.typeUntil(save, /^time\s*\[0\]$/);
   await board.stop();
   await using silent = machine.start(script);
-  await silent.waitForMatch(/(\x18\n){7}/); // each of its sensors has ended
+  const marks = () => silent.stdout === "\x18\n".repeat(7); // each sensor has ended
+  await waitFor("seven marks", marks);
   await machine.typeUntil(`rm BOARD-*; ${save}; ls BOARD-*`, /^\[2\]$/);
 });
