@@ -228,7 +228,6 @@ systemctl start mqtt-all
 shows "application/json b'@/etc/passwd'*" cat /run/received
 systemctl stop mqtt-all
 kill $receiver
-rm /usr/local/bin/sleep
 
 ## Drop-ins keep requests out of the log, and set the pause of a sensor
 drop_in datasensor <<<$'[Service]\nLogLevelMax=notice'
