@@ -4,6 +4,7 @@ set -e
 guide=/usr/share/doc/datasensor/src/board/README.md
 page=/usr/share/doc/datasensor/src/readers/README.md
 
+
 ## Without the settings, or with a byte that is not UTF-8, there is no sensor
 install_package
 # systemd leaves out the whole file
@@ -99,7 +100,6 @@ systemctl start mqtt-all
 shows "application/json b'@/etc/passwd'*" cat /run/received
 systemctl stop mqtt-all
 kill $receiver
-rm /usr/local/bin/sleep
 
 ## Drop-ins keep requests out of the log, and set the pause of a sensor
 drop_in datasensor <<<$'[Service]\nLogLevelMax=notice'

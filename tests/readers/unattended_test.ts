@@ -116,8 +116,8 @@ test("messages.py sends what it watches, and what changes, until it is taken", a
   const texts: string[] = [];
   const statuses = [302, 500]; // of what takes messages, and then 200
   await using server = Deno.serve({ port: 0, onListen() {} }, async (it) => {
-    const [, name, list] = new URL(it.url).pathname.split("/");
-    if (list === "datasensor") return reply("", 404);
+    const [, name, list, sensor] = new URL(it.url).pathname.split("/");
+    if (list === "datasensor") return reply("", sensor ? 404 : 503);
     if (list) return Response.json([{ name: "a", age: 60 }]);
     if (name) return NO_READINGS[Number(name)]![0]();
     texts.push((await it.text()).replaceAll(place, "BOARD"));
@@ -125,8 +125,8 @@ test("messages.py sends what it watches, and what changes, until it is taken", a
   });
   const place = `localhost:${server.addr.port}`;
   using folder = await Folder.create();
-  const ofBoard = ["datasensor/a", "datasensor/b", "", "datasensor/a t<3"];
-  const paths = ["", ...NO_READINGS.keys(), ...ofBoard.map((it) => `k/${it}`)];
+  const ofBoard = ["", "/a", "/b", " t<3"].map((it) => `k/datasensor${it}`);
+  const paths = ["", ...NO_READINGS.keys(), "k/", ...ofBoard];
   const rows = paths.map((path) => `http://me:secret@${place}/${path}`);
   await folder.write("file", ["\ufeff# Mine", "", ...rows].join("\r\n"));
   await runPython("m.main()", [`${folder.path}/file`]);
@@ -135,7 +135,7 @@ test("messages.py sends what it watches, and what changes, until it is taken", a
     .replace(/(curl: \(\d+\)|t<3:).*/g, "$1");
   const labels = NO_READINGS.map((_, index) => `BOARD/${index}\n`).join("");
   const first =
-    `Not watched: …@BOARD/k/datasensor/a t<3:\nWatching:\n${labels}a on BOARD/k\nb on BOARD/k\nBOARD/k: 1 sensor: a\na on BOARD/k: silent since T`;
+    `Not watched: …@BOARD/k/datasensor t<3:\nWatching:\n${labels}BOARD/k\na on BOARD/k\nb on BOARD/k\nBOARD/k: 1 sensor: a\na on BOARD/k: silent since T`;
   const late = `${first}\nWritten at T`;
   const news =
     NO_READINGS.map(([, reason], index) =>
