@@ -4,7 +4,6 @@ set -e
 guide=/usr/share/doc/datasensor/src/board/README.md
 page=/usr/share/doc/datasensor/src/readers/README.md
 
-
 ## Without the settings, or with a byte that is not UTF-8, there is no sensor
 install_package
 # systemd leaves out the whole file
