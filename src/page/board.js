@@ -19,15 +19,10 @@ const { compare } = new Intl.Collator("en", { numeric: true });
 
 /** What is known of the board at a URL, and what it is asked. */
 export class Board {
-  #url;
-  #fetch;
-  #clock;
-  #view;
-  #noAnswer;
+  #io;
 
   #answer = parseSensors("[]"); // the last one
   #sensors = /** @type {any[]} */ ([]); // what there is to show of it
-  #isCut = false; // since it is too long
   #now = 0; // by the board's clock
   #history = parseHistory("");
   #failure = ""; // why no number is current
@@ -47,21 +42,18 @@ export class Board {
    * @param {(shown: Board["shown"]) => void} view Is told of each change.
    */
   constructor(url, fetch, clock, view) {
-    this.#url = url;
-    this.#fetch = fetch;
-    this.#clock = clock;
-    this.#view = view;
-    this.#noAnswer = `${url} does not answer`;
+    this.#io = { url, fetch, clock, view, noAnswer: `${url} does not answer` };
   }
 
   /** What there is to show. Of sensors that are too many, `unseen` are silent. */
   get shown() {
-    const failure = this.#failure;
+    const [sensors, failure] = [this.#sensors, this.#failure];
+    const count = this.#answer.length;
     return {
-      sensors: this.#sensors,
-      count: this.#answer.length,
+      sensors,
+      count,
       unseen: this.#answer.slice(MAX_VALUES).filter(isSilent).length,
-      isCut: this.#isCut,
+      isCut: count > MAX_VALUES || sensors.some((it) => it.isCut),
       now: this.#now,
       failure,
       missing: failure ? "" : this.#missing, // for the same reason, maybe
@@ -71,7 +63,7 @@ export class Board {
 
   /** Asks for the readings, and again in time, until the page is hidden. */
   async poll() {
-    const clock = this.#clock;
+    const { clock, noAnswer } = this.#io;
     const turn = ++this.#turn;
     if (this.#failure === REFUSAL || this.#isHidden) return;
     const start = clock.now();
@@ -91,12 +83,12 @@ export class Board {
     clock.delay(Math.max(rest, MIN_PAUSE_MS)).then(() => {
       if (turn === this.#turn) this.poll();
     });
-    if (reason === this.#noAnswer && this.#current) return;
+    if (reason === noAnswer && this.#current) return;
     if (reason) return this.fail(reason);
     this.#failure = "";
     this.#current = turn;
     clock.delay(PATIENCE_MS).then(() => {
-      if (turn === this.#current) this.fail(this.#noAnswer);
+      if (turn === this.#current) this.fail(noAnswer);
     });
     // With their graphs, values do not move
     const first = !this.#answered && loading;
@@ -122,13 +114,14 @@ export class Board {
 
   /** Asks the board, and uses its answer. Returns why there is none, or an empty text. */
   async ask(path, use, timeoutMs) {
-    const url = this.#url + path;
+    const { fetch, clock, noAnswer } = this.#io;
+    const url = this.#io.url + path;
     const controller = new AbortController();
-    this.#clock.delay(timeoutMs).then(() => controller.abort());
-    const response = await this.#fetch(url, { signal: controller.signal })
+    clock.delay(timeoutMs).then(() => controller.abort());
+    const response = await fetch(url, { signal: controller.signal })
       .catch(() => undefined);
     const text = await response?.text().catch(() => undefined);
-    if (text === undefined) return this.#noAnswer;
+    if (text === undefined) return noAnswer;
     const { ok, status } = /** @type {Response} */ (response);
     if (status === 401) return REFUSAL;
     try {
@@ -153,16 +146,10 @@ export class Board {
   join() {
     const old = new Map(this.#sensors.map((it) => [it.name, it.values]));
     let room = MAX_VALUES;
-    this.#isCut = this.#answer.length > MAX_VALUES;
     this.#sensors = this.#answer.slice(0, MAX_VALUES).map((sensor) => {
-      const { isCut, ...it } = this.joinSensor(
-        sensor,
-        old.get(sensor.name),
-        room,
-      );
-      this.#isCut ||= isCut;
-      room -= it.values.size;
-      return it;
+      const joined = this.joinSensor(sensor, old.get(sensor.name), room);
+      room -= joined.values.size;
+      return joined;
     }).sort((a, b) => compare(a.name ?? "", b.name ?? ""));
   }
 
@@ -218,10 +205,10 @@ export class Board {
 
   /** Shows no number from now on, and why. */
   fail(/** @type {string} */ reason) {
-    const { wallTime } = this.#clock;
-    const last = reason === this.#noAnswer && this.#answered
-      ? `: its last answer came at ${formatTime(this.#answered, wallTime())}`
-      : "";
+    const { clock, noAnswer } = this.#io;
+    const time = formatTime(this.#answered, clock.wallTime());
+    const isLate = reason === noAnswer && this.#answered > 0;
+    const last = isLate ? `: its last answer came at ${time}` : "";
     this.#current = 0;
     this.#failure = reason + last;
     this.show();
@@ -230,7 +217,7 @@ export class Board {
   /** Shows what is known. */
   show() {
     this.#isAsking = false;
-    this.#view(this.shown);
+    this.#io.view(this.shown);
   }
 
   /** A hidden page asks nothing, and shows no number: a phone may freeze it at any time. */
@@ -239,7 +226,7 @@ export class Board {
     this.#isHidden = isHidden;
     this.#isAsking = true;
     this.#current = 0;
-    this.#view(this.shown);
+    this.#io.view(this.shown);
     this.poll();
   }
 }

@@ -57,12 +57,8 @@ function parseCsv(csv) {
   return rows.slice(0, -1);
 }
 
-/**
- * Adds a value to the points of one, unless it is a text, and drops those that slots cover by now.
- *
- * @param {Span[]} points
- */
-export function addPoint(points, value, /** @type {number} */ now) {
+/** Adds a value to points, unless it is a text, and drops those that slots cover by now. */
+export function addPoint(/** @type {Span[]} */ points, value, now) {
   if (points.some(({ end }) => end === now)) return points;
   const kept = points.filter(({ end }) => end < now && end > now - KEPT_MS);
   const mean = toNumber(value);
@@ -74,14 +70,12 @@ export function addPoint(points, value, /** @type {number} */ now) {
 const isAfterGap = (span, before) =>
   !before || span.end - before.end > MAX_STEP_MS;
 
-/** Joins points, as a slot will: a line to a single reading would rise or fall by what is noise. */
+/** Joins points, as a slot will: a line to a single one would rise or fall by what is noise. */
 function joinPoints(/** @type {Span[]} */ points) {
-  const gap = points.findIndex((point, i) =>
-    i > 0 && isAfterGap(point, points[i - 1])
-  );
-  if (gap > 0) {
-    return [points.slice(0, gap), points.slice(gap)].flatMap(joinPoints);
-  }
+  const gap = 1 +
+    points.slice(1).findIndex((it, i) => isAfterGap(it, points[i]));
+  const parts = [points.slice(0, gap), points.slice(gap)];
+  if (gap > 0) return parts.flatMap(joinPoints);
   const numbers = points.map(({ low }) => low);
   const mean = numbers.reduce((sum, it) => sum + it / numbers.length, 0); // never infinite
   const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
@@ -89,16 +83,14 @@ function joinPoints(/** @type {Span[]} */ points) {
   return [{ start, end, low, mean, high }];
 }
 
-/**
- * Returns the graph of a day and points, if there is a line to see.
- *
- * @param {Day} day
- * @param {Span[]} points
- * @param {Style} style
- * @param {number} now
- */
-export function createGraph(day, points, style, now) {
-  const { kind, unit, decimals } = style;
+/** Returns the graph of a day and points, if there is a line to see. */
+export function createGraph(
+  /** @type {Day} */ day,
+  /** @type {Span[]} */ points,
+  /** @type {Style} */ style,
+  /** @type {number} */ now,
+) {
+  const { kind, decimals } = style;
   const slot = day.spans[day.spans.length - 1];
   const seen = points.filter(({ end }) => !slot || end > slot.end);
   const isNumber = kind === "number";
@@ -122,30 +114,26 @@ export function createGraph(day, points, style, now) {
   const isFlat = low === high;
   const toX = (time) => Math.round(PIXELS * (time - start) / (end - start));
   const toY = createScale(bottom, top, decimals);
-  const dots = [[lowest, lowest.low], [highest, highest.high]]
-    .map(([{ start, end }, y]) => `M${toX((start + end) / 2)},${toY(y)}h0`);
+  const dot = ({ start, end }, y) => `M${toX((start + end) / 2)},${toY(y)}h0`;
+  const dots = dot(lowest, lowest.low) + dot(highest, highest.high);
   const times = listTimes(start, end)
     .map((time) => ({ x: toX(time), text: formatBriefly(time) }));
   const grid = times.map(({ x }) => `M${x},0V100`).join("");
-  const at = ({ end }) => `at ${formatTime(end, now)}`;
-  const since = `since ${formatTime(findChange(spans), now)}`;
-  const circle = `scale ${formatNumber(bottom)}° to ${top}°`; // 359° is not high
+  const [lowAt, highAt] = [lowest, highest]
+    .map(({ end }) => `at ${formatTime(end, now)}`);
   const texts = {
-    number: [
-      `${low} to ${high}`,
-      `low ${low} ${at(lowest)}, high ${high} ${at(highest)}`,
-    ],
-    boolean: [since, since],
-    direction: [circle, circle],
+    number: `${low} to ${high}`,
+    boolean: `since ${formatTime(findChange(spans), now)}`,
+    direction: `scale ${formatNumber(bottom)}° to ${top}°`, // 359° is not high
   };
-  const [brief, told] = isFlat ? ["no change", "no change"] : texts[kind];
-  const paths = {
-    ...drawPaths(spans, kind, toX, toY),
-    grid,
-    dots: isNumber ? dots.join("") : "",
-  };
+  const brief = isFlat ? "no change" : texts[kind];
+  const isRange = isNumber && !isFlat;
+  const range = `low ${low} ${lowAt}, high ${high} ${highAt}`;
+  const told = isRange ? range : brief;
+  const drawn = drawPaths(spans, kind, toX, toY);
+  const paths = { ...drawn, grid, dots: isNumber ? dots : "" };
   const graph = { start, end, spans, isFlat, times, brief, told, paths };
-  return { ...graph, kind, unit, decimals };
+  return { ...graph, ...style };
 }
 
 /** Returns the limits of a scale: of the means, since one false reading would flatten a day. */
@@ -243,10 +231,7 @@ const TIME = /** @type {const} */ ({ hour: "numeric", minute: "2-digit" });
 const DAY_OF_WEEK = /** @type {const} */ ({ weekday: "short" });
 const DATE = /** @type {const} */ ({ month: "short", day: "numeric" });
 
-/**
- * Formats a time in the zone in which the browser is now, unless it is of today with its day: that
- * of the week, or a date.
- */
+/** Formats a time in the zone that the browser has now, with its day unless that is today. */
 export function formatTime(/** @type {number} */ time, now = time) {
   const [day, today] = [time, now].map((date) => new Date(date).toDateString());
   const isNear = Math.abs(now - time) < 6 * DAY_MS;

@@ -33,8 +33,6 @@ function create(tag, ...content) {
   return element;
 }
 
-const identify = ({ nodeName, id = "" }) => nodeName + id;
-
 /**
  * Makes a node like another one, whose parts it may take. Changes only what differs: what is
  * selected, marked or in focus stays. Elements with an id are told apart by it.
@@ -46,10 +44,10 @@ function morph(node, wanted) {
   }
   node.shown = wanted.shown;
   const children = [...wanted.childNodes];
+  const identify = ({ nodeName, id = "" }) => nodeName + id;
   const kept = new Set(children.map(identify));
-  for (const child of [...node.childNodes]) {
-    if (!kept.has(identify(child))) child.remove();
-  }
+  const gone = [...node.childNodes].filter((it) => !kept.has(identify(it)));
+  gone.forEach((child) => child.remove());
   children.forEach((child, index) => {
     const same = node.childNodes[index] ?? null;
     const isSame = same && identify(same) === identify(child);
@@ -88,7 +86,7 @@ function drawValue(sensor, value, failure) {
     id: label,
   };
   const figure = create(isDrawn ? "figure" : "figure.flat", names);
-  figure.append(create("figcaption", title, " ", now), create("p", value.told));
+  figure.append(title, " ", now, create("p", value.told));
   if (isDrawn) figure.append(drawGraph(label, graph));
   figure.shown = value;
   return figure;
@@ -159,9 +157,8 @@ function show(/** @type {import("./board.js").Shown} */ shown) {
 }
 
 /** Writes a text, unless it stands there: what is selected stays. */
-function write(/** @type {Node} */ node, text) {
-  if (node.textContent !== text) node.textContent = text;
-}
+const write = (node, text) =>
+  node.textContent === text || (node.textContent = text);
 
 /** Shows what was at a time, Infinity for now, at all values. */
 function showTime(/** @type {number} */ time) {
@@ -188,16 +185,14 @@ function showTime(/** @type {number} */ time) {
 
 /** Lets the time follow a pointer over a graph, once a frame, and gives it back. */
 function follow({ target, clientX }) {
-  const { start, end } = target.parentNode.shown?.graph ?? {};
-  const { left, width } = target.getBoundingClientRect();
+  const box = target.closest("figure > div") ?? target;
+  const { start, end } = box.parentNode.shown?.graph ?? {};
+  const { left, width } = box.getBoundingClientRect();
   const place = Math.max((clientX - left) / width, 0);
   const time = start + (end - start) * place || mark.chosen; // NaN elsewhere
   cancelAnimationFrame(mark.frame);
   mark.frame = requestAnimationFrame(() => showTime(time));
 }
-
-/** Shows a time until another one is chosen. */
-const choose = (/** @type {number} */ time) => showTime(mark.chosen = time);
 
 const clock = {
   now: () => performance.now(),
@@ -217,8 +212,9 @@ if (location.protocol === "file:") {
   addEventListener("pageshow", restart);
   addEventListener("online", () => board.poll());
   main.onpointerdown = main.onpointermove = main.onpointerleave = follow;
-  range.oninput = () =>
-    choose(range.value < range.max ? range.value * SLOT_MS : Infinity);
+  const choose = (time) => showTime(mark.chosen = time);
+  const isNow = () => range.value === range.max;
+  range.oninput = () => choose(isNow() ? Infinity : range.value * SLOT_MS);
   document.onkeyup = ({ key }) => key === "Escape" && choose(Infinity);
 }
 onerror = null; // no error from now on is that of an old browser

@@ -8,15 +8,15 @@ import values from "./values.js" with { type: "text" };
 
 // One scope, in which each name is declared once. Without imports: what a file imports stands
 // before it. Without comments and indentation: phones load less
-const scripts = `${walk}${values}${day}${board}${script}`.replace(
-  /^import [^;]*;|^ *(\/\/.*|\/\*\*((?!\*\/)[^])*\*\/)$\n|^ +| \/\/ .*$/gm,
-  "",
-);
+const scripts = `${walk}${values}${day}${board}${script}`
+  .replace(/^import [^;]*;/gm, "")
+  .replace(/^ *(\/\/.*|\/\*\*((?!\*\/)[^])*\*\/)$\n| \/\/ .*$/gm, "");
 
 /** The document of the page with graphs, with its style and its scripts. */
 export const PAGE = html
   .replace(/<link rel="stylesheet".*>/, () => `<style>${style}</style>`)
-  .replace(/ src="page.js">/, () => `>${scripts}`);
+  .replace(/ src="page.js">/, () => `>${scripts}`)
+  .replace(/^ +/gm, "");
 
 /** What the page may do: run its scripts and style, ask the service, and make no text HTML. */
 export const PAGE_POLICY = `default-src 'none'; script-src${await hash(

@@ -45,10 +45,9 @@ const ACTIONS = `
     while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 100));
   };
   const poll = async () => {
-    const { length } = requests;
+    document.title = "";
     dispatchEvent(new Event("online"));
-    await until(() => requests.length > length);
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await until(() => document.title);
   };
   const hide = (isHidden) => {
     Object.defineProperty(document, "hidden", { value: isHidden, configurable: true });
@@ -57,8 +56,9 @@ const ACTIONS = `
   const point = async (type, place, target = find("figure > div")) => {
     const { left, width } = target.getBoundingClientRect();
     const options = { bubbles: true, clientX: left + place * width };
+    const { textContent } = find("strong");
     target.dispatchEvent(new PointerEvent("pointer" + type, options));
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await until(() => find("strong").textContent !== textContent); // in the next frame
   };
   const step = (steps) => {
     steps < 0 ? range.stepDown(-steps) : range.stepUp(steps);
@@ -236,7 +236,9 @@ function readPage(frame: any) {
     getComputedStyle(node).backgroundColor === "rgb(160, 28, 22)";
   const show = (node: Element) => {
     const copy = node.cloneNode(true);
-    copy.querySelector(".then")?.remove();
+    copy.querySelectorAll(".then, p, div").forEach((it: Element) =>
+      it.remove()
+    );
     const isMarked = [node, ...node.querySelectorAll("*")].some(isRed);
     return textOf(copy) + (isMarked ? "!" : "");
   };
@@ -251,7 +253,7 @@ function readPage(frame: any) {
     note: textOf(find("footer p")),
     text: find("main").innerText,
     sensors: list("section").map((card) =>
-      [...card.querySelectorAll("h2, figcaption")].map(show).join()
+      [...card.querySelectorAll("h2, figure")].map(show).join()
     ),
     told: textOf(find("figure p")),
     then,
@@ -266,7 +268,7 @@ function readPage(frame: any) {
     height: find("figure > div")?.offsetHeight,
     background: getComputedStyle(document.body).backgroundColor,
     viewport: find("meta[name=viewport]")?.content,
-    touchAction: getComputedStyle(box).touchAction,
+    touchAction: line.touchAction,
     tab: find("a, input")?.id,
     focus: document.activeElement.id,
     isLoud: Boolean(frame.isLoud),
@@ -278,19 +280,19 @@ function readPage(frame: any) {
 /** Shows the page of each case in a frame such as Home Assistant's, and then what they show as JSON. */
 const FRAMES = `
   <style>iframe { width: 1200px; height: 600px; }</style>
-  ${
-  Object.keys(CASES).map((_, index) =>
-    `<iframe src="/board/?${index}" sandbox="allow-same-origin allow-scripts allow-downloads"></iframe>`
-  ).join("")
-}
   <pre></pre>
   <script>
     var read = ${readPage};
     setTimeout(() => {
-      const text = JSON.stringify(Array.from(frames, ({ shown }) => shown ?? "nothing"));
+      const text = JSON.stringify(Array.from(frames, ({ shown }) => shown ?? {}));
       document.querySelector("pre").textContent = encodeURIComponent(text);
-    }, 25_000);
-  </script>`;
+    }, 58_000);
+  </script>
+  ${
+  Object.keys(CASES).map((_, index) =>
+    `<iframe src="/board/?${index}" sandbox="allow-same-origin allow-scripts allow-downloads"></iframe>`
+  ).join("")
+}`;
 
 /** Answers the requests of a page in its frame, where no answer can be late, and then reads it. */
 function createScript({ answers, history = [""], act, before }: Case): string {
@@ -326,6 +328,7 @@ function createScript({ answers, history = [""], act, before }: Case): string {
       await until(() => find("[role]").textContent.match(/current|silent|lacks|missing/i));
       ${act ?? ""}
       self.shown = parent.read(self);
+      hide(true); // it asks nothing any more
     });
     ${before ?? ""}`;
 }
@@ -357,7 +360,7 @@ async function openPages(): Promise<Shown[]> {
   const options = { hostname: "127.0.0.1", port: 0, onListen() {} };
   await using server = Deno.serve(options, serve);
   const board = `board.localhost:${server.addr.port}`;
-  const document = await open(`http://${board}/`, 26);
+  const document = await open(`http://${board}/`, 60);
   const [, text] = document.match(/<pre>(.+)<\/pre>/) ?? [];
   assert(text, document);
   return JSON.parse(decodeURIComponent(text).replaceAll(board, "BOARD"));
