@@ -86,8 +86,8 @@ function drawValue(sensor, value, failure) {
     id: label,
   };
   const figure = create(isDrawn ? "figure" : "figure.flat", names);
-  figure.append(title, " ", now, create("p", value.told));
-  if (isDrawn) figure.append(drawGraph(label, graph));
+  figure.append(title, " ", now, isDrawn ? drawGraph(label, graph) : "");
+  figure.append(create("p", value.told));
   figure.shown = value;
   return figure;
 }
@@ -202,10 +202,8 @@ const clock = {
 const url = location.origin + location.pathname; // without a password
 const board = new Board(url, (...request) => fetch(...request), clock, show);
 
-if (location.protocol === "file:") {
-  find("[role=status] span").textContent =
-    "This is a copy of the page: open it at the address of the service, such as http://127.0.0.1:5000/.";
-} else {
+// A copy of the page in a file keeps the text that says how it is opened
+if (location.protocol !== "file:") {
   find("h1").textContent = location.hostname;
   const restart = () => board.restart(document.hidden);
   document.addEventListener("visibilitychange", restart);
@@ -217,4 +215,3 @@ if (location.protocol === "file:") {
   range.oninput = () => choose(isNow() ? Infinity : range.value * SLOT_MS);
   document.onkeyup = ({ key }) => key === "Escape" && choose(Infinity);
 }
-onerror = null; // no error from now on is that of an old browser

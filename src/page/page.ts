@@ -10,29 +10,23 @@ import values from "./values.js" with { type: "text" };
 // before it. Without comments and indentation: phones load less
 const scripts = `${walk}${values}${day}${board}${script}`
   .replace(/^import [^;]*;/gm, "")
-  .replace(/^ *(\/\/.*|\/\*\*((?!\*\/)[^])*\*\/)$\n| \/\/ .*$/gm, "");
+  .replace(/^ *(\/\/.*|\/\*\*((?!\*\/)[^])*\*\/)$\n|^ +| \/\/ .*$/gm, "");
+const styles = style.replace(/^ +/gm, "");
 
 /** The document of the page with graphs, with its style and its scripts. */
 export const PAGE = html
-  .replace(/<link rel="stylesheet".*>/, () => `<style>${style}</style>`)
-  .replace(/ src="page.js">/, () => `>${scripts}`)
-  .replace(/^ +/gm, "");
+  .replace(/<link rel="stylesheet".*>/, () => `<style>${styles}</style>`)
+  .replace(/ src="page.js">/, () => `>${scripts}`);
 
-/** What the page may do: run its scripts and style, ask the service, and make no text HTML. */
-export const PAGE_POLICY = `default-src 'none'; script-src${await hash(
-  "script",
-)}; style-src${await hash(
-  "style",
-)}; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'`;
+const [ran, styled] = await Promise.all([scripts, styles].map(hash));
 
-/** Returns what permits the elements of a kind, by their texts. */
-async function hash(kind: "script" | "style"): Promise<string> {
-  let permitted = "";
-  const elements = new RegExp(`<${kind}[^>]*>([^]*?)</${kind}>`, "g");
-  for (const [, text] of PAGE.matchAll(elements)) {
-    const bytes = new TextEncoder().encode(text);
-    const digest = await crypto.subtle.digest("SHA-256", bytes);
-    permitted += ` 'sha256-${new Uint8Array(digest).toBase64()}'`;
-  }
-  return permitted;
+/** What the page may do: run its script and style, ask the service, and make no text HTML. */
+export const PAGE_POLICY =
+  `default-src 'none'; script-src ${ran}; style-src ${styled}; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'`;
+
+/** Returns what permits an element with a text. */
+async function hash(text: string): Promise<string> {
+  const bytes = new TextEncoder().encode(text);
+  const digest = await crypto.subtle.digest("SHA-256", bytes);
+  return `'sha256-${new Uint8Array(digest).toBase64()}'`;
 }

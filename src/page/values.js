@@ -8,6 +8,7 @@ const MAX_AGE_SECONDS = 1000 * 86_400;
 const MAX_READ_CHARACTERS = 100; // of a name that tells a unit: no pattern takes long
 
 /** @typedef {"number" | "boolean" | "direction"} Kind */
+/** @typedef {ReturnType<typeof parseSensors>[number]} Sensor */
 
 /**
  * Parses what is known of each sensor, of which a proxy may have made anything: its name, unless
@@ -34,13 +35,8 @@ export function parseSensors(/** @type {string} */ json) {
  * Lists the values of a sensor by label, in the order of its reading, or of its last one, of which
  * each is a `last`. A text that the sensor's name has is left out.
  */
-export function listValues(
-  /** @type {{ name?: string, reading?: any, last?: any }} */ {
-    name,
-    reading,
-    last,
-  },
-) {
+export function listValues(/** @type {Partial<Sensor>} */ sensor) {
+  const { name, reading, last } = sensor;
   const values = new Map(); // of those with the same label, the last counts
   for (const { key, path, value } of walk(reading ?? last)) {
     if (isRepeated(value, name ?? "")) continue;
