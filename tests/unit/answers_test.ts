@@ -80,7 +80,8 @@ Deno.test("a sensor has a reading, metrics, a last day and a page, and no other 
   await service.pass(1);
   assertEquals(await service.ask(), old(300.1, 300));
   assertEquals(await service.ask("/metrics"), old(300.1, 300));
-  assertEquals(await service.ask("/sensors"), `200 [{${sensor}300}]`);
+  const silent = `${sensor}300,"last":21.50`;
+  assertEquals(await service.ask("/sensors"), `200 [{${silent}}]`);
   const day = "time,min,mean,max\r\n2026-11-20T17:19:55Z,21.5,21.5,21.5";
   assertEquals(await service.ask("/history"), `200 ${day}`);
   await service.pass(86_700_000);

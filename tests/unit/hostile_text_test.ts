@@ -33,7 +33,7 @@ async function request(text: string): Promise<void> {
 
 /** Shows a reading with a key on the page. */
 function show(key: string): Promise<void> {
-  listValues({ reading: { [key]: 1 } }, new Map());
+  listValues({ reading: { [key]: 1 } });
   return Promise.resolve();
 }
 

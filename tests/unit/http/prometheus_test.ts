@@ -18,7 +18,10 @@ function measure(
       current.map(([name, json], i) => [name, { json, time: timeOf(i) }]),
     ),
     silent: new Map(
-      silent.map((name, i) => [name, timeOf(current.length + i)]),
+      silent.map((name, i) => [
+        name,
+        { json: '{"t":1}', time: timeOf(current.length + i) },
+      ]),
     ),
     evicted: { count: 0, name: "" },
   };
