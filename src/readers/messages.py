@@ -98,8 +98,7 @@ class Watched:
         self.label = f"{clean(line.name)} on {line.board}" if line.name else line.board
         self.told, self.state, self.since = told, told, 0.0
         self.run = self.others = 0  # looks in a row that are alike, and not as told
-        self.heard = self.missing = 0  # looks
-        self.time = self.last = None
+        self.time = self.last = self.heard = self.missing = 0  # of a sensor, and in looks
         self.sensors = {}  # of a board
 
     def see(self, state, text, since):
@@ -127,8 +126,9 @@ class Watched:
             are_good = values and all(is_good(it, self.line) for it in values)
             return self.see(GOOD if are_good else BAD, text, now)
         is_known = status == "404" and self.board and self.line.name in self.board.sensors
-        if self.board and (status == "503" or is_known):
-            return []  # the board's line tells
+        if self.board and (status == "503" or is_known):  # the board tells this, and its end
+            self.told, self.others = GOOD, 0
+            return []
         return self.see(SILENT, text, now)
 
 

@@ -160,7 +160,6 @@ printf '{"n":"%s","t":31}\n' 'living room' büro >/run/readings
 settings 'FLAGS=--json --key n --max-age 3' 'SENSOR=while sleep 1; do cat /run/readings; done'
 types() { bash -c "$(sed -n '/^test -e/,/^head/p' $page | sed 's,//BOARD,//board,; s,https://ntfy.sh/.*,http://board:8000,')"; }
 types
-shows '*not taken: HTTP 000*' journalctl -q -u datasensor-messages
 systemd-run -q --unit=receiver python3 -uc 'import http.server as h
 class Handler(h.BaseHTTPRequestHandler):
     do_POST = lambda it: (print(it.rfile.read(int(it.headers["Content-Length"])).decode()), it.send_response(204), it.end_headers())

@@ -33,14 +33,15 @@ bbbbbbbbbbss | ---------B-S
 bbbbbbbbbb..............b............... | ---------B-----------------------------G
 ssbbbbbbbbbb | -S---------B
 ssbb.b. | -S----G
-bsbsbsbsbsb | ----------B`;
+bsbsbsbsbsb | ----------B
+bbbbbbbbbb5bbbbbbbbbb5....bbbbbbbbbb | ---------B----------B--------------B`;
 /** How often a board lists which sensors, - for silent ones, or answers with a status. */
 const BOARDS = `
 1 a -b | B: 2 sensors: a, b; b on B: silent since T
 1 a, 1 -a, 1 a, 2 -a, 4 a, 1 -a, 5 a | B: 1 sensor: a | a on B: silent since T | a on B is back
-10 a b, 59 a, 1 a b, 60 a, 4 a b | B: 2 sensors: a, b | b on B: silent since T: no longer listed
-1 a, 9 a car, 99 a | B: 1 sensor: a
-1 x, 2 -1 -2 -3 -4 -5 -6 -7 -8 -9 -10 -11 | B: 1 sensor: x | 11 sensors of B, such as:; 1 on B: silent since T; 2 on B: silent since T; 3 on B: silent since T; 4 on B: silent since T; 5 on B: silent since T; 6 on B: silent since T; 7 on B: silent since T; 8 on B: silent since T; 9 on B: silent since T; 10 on B: silent since T
+10 a b c, 59 a c, 1 a b c, 59 a c, 1 a b c, 60 a b, 4 a b c | B: 3 sensors: a, b, c | c on B: silent since T: no longer listed
+1 a, 9 a b car, 9 a car, 1 a -d, 99 a | B: 1 sensor: a
+1 -x -y, 2 -1 -2 -3 -4 -5 -6 -7 -8 -9 -10 -11 | B: 2 sensors: x, y; x on B: silent since T; y on B: silent since T | 11 sensors of B, such as:; 1 on B: silent since T; 2 on B: silent since T; 3 on B: silent since T; 4 on B: silent since T; 5 on B: silent since T; 6 on B: silent since T; 7 on B: silent since T; 8 on B: silent since T; 9 on B: silent since T; 10 on B: silent since T
 1 a b, 2 a -b, 99 a, 5 a b | B: 2 sensors: a, b | b on B: silent since T | b on B is back
 1 a, 9 503, 1 a, 10 503, 15 a | B: 1 sensor: a | B: not one reading since T: Why | B is back: 1 sensor: a
 1 a, 1 404, 1 a, 2 404, 5 a | B: 1 sensor: a | B: silent since T: Why | B is back: 1 sensor: a`;
@@ -97,17 +98,17 @@ test("messages.py reads lines, refuses invalid ones, and judges readings", async
 
 test("messages.py tells after as many looks as a state needs", async () => {
   const tell = `def f(it, states={".": m.GOOD, "b": m.BAD, "s": m.SILENT}):
-    watched = m.Watched(m.parse_line("http://B"))
-    return "".join(watched.see(states[look], "", 0) and watched.told[0].upper() or "-" for look in it)`;
+    watched = m.Watched(m.parse_line("http://B"), m.Board(m.parse_line("http://B")))
+    return "".join((watched.find_news("503", None, "", 0) if look == "5" else watched.see(states[look], "", 0)) and watched.told[0].upper() or "-" for look in it)`;
   await check(tell, SERIES.trim().split("\n"));
   const list = `def f(it):
     board, told = m.Board(m.parse_line("http://B"), told=None), []
-    m.time.strftime = lambda *_: "T"
+    m.time.strftime, m.MAX_SENSORS = lambda *_: "T", 12
     for now, names in enumerate(look.split()[1:] for look in it.split(", ") for _ in range(int(look.split()[0]))):
-        items = [{"name": it.strip("-"), "time": str(now), "reading" if it[0] != "-" else "": 1} for it in names]
+        items = [{"name": it.strip("-"), "time": it == "car" or str(now), "reading" if it[0] != "-" else "": 1} for it in names]
         answer = (names[0], None) if names[0].isdigit() else ("200", items)
         told += ["; ".join(board.find_news(*answer, "Why", now))]
-    return " | ".join(filter(None, told))`;
+    return " | ".join(filter(None, told)) if len(board.sensors) < 13 else "No bound"`;
   await check(list, BOARDS.trim().split("\n"));
 });
 
@@ -115,17 +116,18 @@ test("messages.py sends what it watches, and what changes, until it is taken", a
   const texts: string[] = [];
   const statuses = [302, 500]; // of what takes messages, and then 200
   await using server = Deno.serve({ port: 0, onListen() {} }, async (it) => {
-    const [, name, list, sensor] = new URL(it.url).pathname.split("/");
-    if (list === "datasensor") return reply("", sensor ? 404 : 503);
-    if (list) return Response.json([{ name: "a", age: 60 }]);
+    const [, name, more] = new URL(it.url).pathname.split("/");
+    if (/k.sensors/.test(it.url)) return Response.json([{ name: "a", age: 9 }]);
+    if (more) return reply("", /[ab]$/.test(it.url) ? 404 : 503);
     if (name) return NO_READINGS[Number(name)]![0]();
     texts.push((await it.text()).replaceAll(place, "BOARD"));
     return reply("", statuses.shift());
   });
   const place = `localhost:${server.addr.port}`;
   using folder = await Folder.create();
-  const ofBoard = ["", "/a", "/b", " t<3"].map((it) => `k/datasensor${it}`);
-  const paths = ["", ...NO_READINGS.keys(), "k/", ...ofBoard];
+  const ofBoards = ["k", "k/a", "k/b", "d/b", "k t<3"]
+    .map((it) => it.replace(/^./, "$&/datasensor"));
+  const paths = ["", ...NO_READINGS.keys(), ...ofBoards, "d/", "k/"];
   const rows = paths.map((path) => `http://me:secret@${place}/${path}`);
   await folder.write("file", ["\ufeff# Mine", "", ...rows].join("\r\n"));
   await runPython("m.main()", [`${folder.path}/file`]);
@@ -134,7 +136,7 @@ test("messages.py sends what it watches, and what changes, until it is taken", a
     .replace(/(curl: \(\d+\)|t<3:).*/g, "$1");
   const labels = NO_READINGS.map((_, index) => `BOARD/${index}\n`).join("");
   const first =
-    `Not watched: …@BOARD/k/datasensor t<3:\nWatching:\n${labels}BOARD/k\na on BOARD/k\nb on BOARD/k\nBOARD/k: 1 sensor: a\na on BOARD/k: silent since T`;
+    `Not watched: …@BOARD/k/datasensor t<3:\nWatching:\n${labels}BOARD/k\na on BOARD/k\nb on BOARD/k\nb on BOARD/d\nBOARD/d: not one reading since T: no reading, HTTP 503\nBOARD/k: 1 sensor: a\na on BOARD/k: silent since T`;
   const late = `${first}\nWritten at T`;
   const news =
     NO_READINGS.map(([, reason], index) =>
