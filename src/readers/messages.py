@@ -62,7 +62,7 @@ def parse_line(row):
 def parse_file(text):
     """Returns the address that takes messages, the lines, and why others are not watched."""
     topic, *rows = [it for it in map(str.strip, text.split("\n")) if it and it[0] != "#"] or [""]
-    if not match_address(topic):
+    if not match_address(topic) or not topic.isprintable():
         raise ValueError("write the address that takes messages first")
     lines, wrong = [], []
     for row in rows:
@@ -127,7 +127,7 @@ class Watched:
             return self.see(GOOD if are_good else BAD, text, now)
         is_known = status == "404" and self.board and self.line.name in self.board.sensors
         if self.board and (status == "503" or is_known):  # the board tells this, and its end
-            self.told, self.others = GOOD, 0
+            self.told, self.state, self.others = GOOD, None, 0
             return []
         return self.see(SILENT, text, now)
 

@@ -167,7 +167,7 @@ h.HTTPServer(("", 8000), Handler).serve_forever()'
 received() { shows "*$1*" journalctl -q -u receiver -o cat; }
 printf 'http://board:5000/datasensor/%s\n' 'living%20room t < 30' 'b%C3%BCro t<30' >>/etc/datasensor-messages
 types
-received $'Not watched: *b%C3%BCro t<30: *\nliving room on board t < 30\nboard: 2 sensors: büro, living room'
+received $'Not watched: *b%C3%BCro t<30: *\nliving room on board t < 30\nboard*: 2 sensors: büro, living room'
 received 'living room on board: not t < 30 since *: {"n":"living room","t":31}'
 sed -i 2d /run/readings
 received 'büro on board: silent since *'
