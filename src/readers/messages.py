@@ -62,7 +62,7 @@ def parse_line(row):
 def parse_file(text):
     """Returns the address that takes messages, the lines, and why others are not watched."""
     topic, *rows = [it for it in map(str.strip, text.split("\n")) if it and it[0] != "#"] or [""]
-    if not match_address(topic):
+    if not match_address(topic) or not topic.isprintable():
         raise ValueError("write the address that takes messages first")
     lines, wrong = [], []
     for row in rows:
@@ -98,8 +98,7 @@ class Watched:
         self.label = f"{clean(line.name)} on {line.board}" if line.name else line.board
         self.told, self.state, self.since = told, told, 0.0
         self.run = self.others = 0  # looks in a row that are alike, and not as told
-        self.heard = self.missing = 0  # looks
-        self.time = self.last = None
+        self.time = self.last = self.heard = self.missing = 0  # of a sensor, and in looks
         self.sensors = {}  # of a board
 
     def see(self, state, text, since):
@@ -127,8 +126,9 @@ class Watched:
             are_good = values and all(is_good(it, self.line) for it in values)
             return self.see(GOOD if are_good else BAD, text, now)
         is_known = status == "404" and self.board and self.line.name in self.board.sensors
-        if self.board and (status == "503" or is_known):
-            return []  # the board's line tells
+        if self.board and (status == "503" or is_known):  # the board tells this, and its end
+            self.told, self.state, self.others = GOOD, None, 0
+            return []
         return self.see(SILENT, text, now)
 
 

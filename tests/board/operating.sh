@@ -31,7 +31,6 @@ printf '{"n":"%s","t":31}\n' 'living room' büro >/run/readings
 settings 'FLAGS=--json --key n --max-age 3' 'SENSOR=while sleep 1; do cat /run/readings; done'
 types() { bash -c "$(sed -n '/^test -e/,/^head/p' $page | sed 's,//BOARD,//board,; s,https://ntfy.sh/.*,http://board:8000,')"; }
 types
-shows '*not taken: HTTP 000*' journalctl -q -u datasensor-messages
 systemd-run -q --unit=receiver python3 -uc 'import http.server as h
 class Handler(h.BaseHTTPRequestHandler):
     do_POST = lambda it: (print(it.rfile.read(int(it.headers["Content-Length"])).decode()), it.send_response(204), it.end_headers())
@@ -39,7 +38,7 @@ h.HTTPServer(("", 8000), Handler).serve_forever()'
 received() { shows "*$1*" journalctl -q -u receiver -o cat; }
 printf 'http://board:5000/datasensor/%s\n' 'living%20room t < 30' 'b%C3%BCro t<30' >>/etc/datasensor-messages
 types
-received $'Not watched: *b%C3%BCro t<30: *\nliving room on board t < 30\nboard: 2 sensors: büro, living room'
+received $'Not watched: *b%C3%BCro t<30: *\nliving room on board t < 30\nboard*: 2 sensors: büro, living room'
 received 'living room on board: not t < 30 since *: {"n":"living room","t":31}'
 sed -i 2d /run/readings
 received 'büro on board: silent since *'
