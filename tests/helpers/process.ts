@@ -3,7 +3,7 @@
 import { DEADLINE_MS, delay, tail, waitFor, within } from "./wait.ts";
 
 /** How long a command may take, in case one that should exit keeps running. */
-const COMMAND_DEADLINE_MS = 120_000;
+const COMMAND_DEADLINE_MS = 300_000;
 
 /** The user's proxies, which only programs that download something get. */
 export const PROXIES: Record<string, string> = {};

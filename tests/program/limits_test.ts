@@ -59,7 +59,9 @@ test("the program answers while a flood forges the names of sensors, and keeps f
   };
   await waitFor("the name 20,000", last, (name) => name > 20_000);
   await assertSmall(program);
-  const warnings = program.messages.join("\n"); // one a minute
+  // One a minute; on a busy machine, seq itself may pause within a line
+  const isPause = (line: string) => line.includes("pause before they end");
+  const warnings = program.messages.filter((line) => !isPause(line)).join("\n");
   assertMatch(warnings, /^(WARN Forgetting the sensors .* such as "\d+"\n?)+$/);
 });
 
