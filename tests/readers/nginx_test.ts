@@ -45,7 +45,10 @@ test(
     const url = `https://reader:${encodeURIComponent(PASSWORD)}@BOARD/`;
     const profile = `${machine.folder.path}/profile`;
     const page = chromium(url, profile).join(" ");
-    await machine.typeUntil(page, /<bdi>a%2Fb<.*>21\.5<.*<bdi>LaCrosse/s);
+    await machine.typeUntil(
+      page,
+      /<bdi[^>]*>a%2Fb<.*>21\.5<.*<bdi[^>]*>LaCrosse/s,
+    );
     await service.stop();
     await machine.typeUntil(readWith(PASSWORD), / 502/);
 
