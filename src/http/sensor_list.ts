@@ -6,9 +6,9 @@ import {
 
 /**
  * Formats what is known of each sensor as a JSON array, sorted by name: its name, when its last
- * reading arrived, how old that is, in seconds, and that reading: "last" instead of "reading",
- * if the sensor is silent. An only sensor has no name. Without room for all sensors, those that have been silent longest
- * are left out.
+ * reading arrived, how old that is, in seconds, and that reading, as "last" instead of "reading"
+ * while the sensor is silent. An only sensor has no name. Without room for all sensors, those
+ * that have been silent longest are left out.
  *
  * @param now The time of the system clock for which the snapshot was taken.
  */
