@@ -22,7 +22,6 @@ const STEPS_MINUTES = [1, 2, 5, 10, 30, 60, 120, 240, 480];
  * @typedef {NonNullable<ReturnType<typeof createGraph>>} Graph
  * @typedef {{ spans: Span[], decimals: number }} Day
  * @typedef {import("./values.js").Kind} Kind
- * @typedef {{ kind: Kind, unit: string, decimals: number }} Style
  */
 
 /** Parses the history: the day of each number by its label, and when the last slot ended. */
@@ -84,12 +83,7 @@ function joinPoints(/** @type {Span[]} */ points) {
 }
 
 /** Returns the graph of a day and points, if there is a line to see. */
-export function createGraph(
-  /** @type {Day} */ day,
-  /** @type {Span[]} */ points,
-  /** @type {Style} */ style,
-  /** @type {number} */ now,
-) {
+export function createGraph(/** @type {Day} */ day, points, style, now) {
   const { kind, decimals } = style;
   const slot = day.spans[day.spans.length - 1];
   const seen = points.filter(({ end }) => !slot || end > slot.end);
@@ -189,10 +183,7 @@ const findChange = (/** @type {Span[]} */ spans) =>
   }, 0);
 
 /** Returns what a graph had at a time, and its place there, from 0 at the left to 1. */
-export function readGraph(
-  /** @type {Graph} */ graph,
-  /** @type {number} */ time,
-) {
+export function readGraph(/** @type {Graph} */ graph, time) {
   const { start, end, spans, kind, unit, decimals } = graph;
   const place = (time - start) / (end - start);
   const index = spans.findIndex((candidate) => candidate.end >= time);

@@ -81,11 +81,9 @@ function drawValue(sensor, value, failure) {
   if (!word) now.prepend(create("b", text));
   const then = create("small.then", value.brief);
   const title = create("span", create("bdi", shorten(name)), " ", then);
-  const names = {
-    "aria-label": `${sensor.name ?? "Reading"} ${name}`,
-    id: label,
-  };
-  const figure = create(isDrawn ? "figure" : "figure.flat", names);
+  const whole = `${sensor.name ?? "Reading"} ${name}`;
+  const figure = create(isDrawn ? "figure" : "figure.flat", { id: label });
+  figure.setAttribute("aria-label", whole);
   figure.append(title, " ", now, isDrawn ? drawGraph(label, graph) : "");
   figure.append(create("p", value.told));
   figure.shown = value;
