@@ -150,7 +150,7 @@ export class Board {
       const joined = this.joinSensor(sensor, old.get(sensor.name), room);
       room -= joined.values.size;
       return joined;
-    }).sort((a, b) => compare(a.name ?? "", b.name ?? ""));
+    }).sort((a, b) => compare(a.name, b.name));
   }
 
   /**
@@ -177,7 +177,7 @@ export class Board {
     const silent = time ? `silent since ${time}` : "silent";
     const lack = isSilent(sensor) ? silent : missing;
     const isCut = all.size > room;
-    const id = `sensor ${sensor.name ?? ""}`;
+    const id = `sensor ${sensor.name}`;
     return { ...sensor, id, values, lack, isCut };
   }
 

@@ -12,8 +12,6 @@ const MAX_STEP_MS = SLOT_MS + 30_000; // without a gap: the next slot may be lat
 const MIN_LINE_MS = 60_000; // a shorter one tells nothing
 const MIN_WHOLE_RANGE = 4; // of the scale of whole numbers
 export const PIXELS = 600; // in the width of a graph
-const MAX_TIMES = 3; // below it: a phone has room for them
-const STEPS_MINUTES = [1, 2, 5, 10, 30, 60, 120, 240, 480];
 
 /**
  * A slot of the history, or a point that the page has seen, which starts when it ends.
@@ -110,24 +108,18 @@ export function createGraph(/** @type {Day} */ day, points, style, now) {
   const toY = createScale(bottom, top, decimals);
   const dot = ({ start, end }, y) => `M${toX((start + end) / 2)},${toY(y)}h0`;
   const dots = dot(lowest, lowest.low) + dot(highest, highest.high);
-  const times = listTimes(start, end)
-    .map((time) => ({ x: toX(time), text: formatBriefly(time) }));
-  const grid = times.map(({ x }) => `M${x},0V100`).join("");
-  const [lowAt, highAt] = [lowest, highest]
-    .map(({ end }) => `at ${formatTime(end, now)}`);
+  const tell = (text, { end }) => `${text} at ${formatTime(end, now)}`;
   const texts = {
     number: `${low} to ${high}`,
     boolean: `since ${formatTime(findChange(spans), now)}`,
     direction: `scale ${formatNumber(bottom)}° to ${top}°`, // 359° is not high
   };
   const brief = isFlat ? "no change" : texts[kind];
-  const isRange = isNumber && !isFlat;
-  const range = `low ${low} ${lowAt}, high ${high} ${highAt}`;
-  const told = isRange ? range : brief;
+  const range = `low ${tell(low, lowest)}, high ${tell(high, highest)}`;
+  const told = isNumber && !isFlat ? range : brief;
   const drawn = drawPaths(spans, kind, toX, toY);
-  const paths = { ...drawn, grid, dots: isNumber ? dots : "" };
-  const graph = { start, end, spans, isFlat, times, brief, told, paths };
-  return { ...graph, ...style };
+  const paths = { ...drawn, dots: isNumber ? dots : "" };
+  return { start, end, spans, isFlat, brief, told, paths, ...style };
 }
 
 /** Returns the limits of a scale: of the means, since one false reading would flatten a day. */
@@ -201,22 +193,6 @@ export function readGraph(/** @type {Graph} */ graph, time) {
   return { place, then: `was ${joinUnit(text, unit)}` };
 }
 
-/** Lists round local times between two times, but not close to them. */
-function listTimes(start, end) {
-  const span = end - start;
-  const isWide = (step) => span / step <= MAX_TIMES * 60_000;
-  const step = STEPS_MINUTES.find(isWide) ?? DAY_MS / 60_000;
-  const date = new Date(start);
-  const minutes = date.getHours() * 60 + date.getMinutes();
-  const times = [];
-  // The calendar knows when clocks are changed
-  date.setHours(0, Math.floor(minutes / step) * step, 0, 0);
-  for (; +date < end - span / 9; date.setMinutes(date.getMinutes() + step)) {
-    if (+date > start + span / 9) times.push(+date);
-  }
-  return times;
-}
-
 const formats = new Map(); // of times, since it takes long to create one
 const TIME = /** @type {const} */ ({ hour: "numeric", minute: "2-digit" });
 const DAY_OF_WEEK = /** @type {const} */ ({ weekday: "short" });
@@ -232,11 +208,4 @@ export function formatTime(/** @type {number} */ time, now = time) {
     .join();
   if (!formats.has(key)) formats.set(key, new Intl.DateTimeFormat([], style));
   return formats.get(key).format(time);
-}
-
-/** Formats a time as briefly as the language permits: "6 PM", "6:30" or "18:00". */
-function formatBriefly(time) {
-  const isHour = new Date(time).getMinutes() === 0;
-  const extra = isHour ? /\p{P}\p{Nd}+(?=\s\D+$)/u : /\s\D+$/;
-  return formatTime(time).replace(extra, "");
 }

@@ -5,27 +5,24 @@ import { joinUnit, MAX_VALUES, shorten, tellNow } from "./values.js";
 const MAX_CLOCK_ERROR_MS = 300_000;
 const FRESH_SECONDS = 60; // for which no time is shown
 const PAINTS = {
-  grid: { stroke: "#8886" },
   band: { fill: "#2f80ed66", "shape-rendering": "crispEdges" }, // no lines between slots
   line: { stroke: "#2f80ed", "stroke-width": 2, fill: "none" },
   dots: { stroke: "currentcolor", "stroke-width": 5 },
 };
 /** @type {(selector: string) => any} */
 const find = (selector) => document.querySelector(selector);
-const [status, main, form, range] = ["[role]", "main", "form", "input"].map(
-  find,
-);
+const [status, main, form, range] = ["p", "main", "form", "input"].map(find);
 
 // The time that all graphs show, Infinity for now, and the one to which they return after a look
 /** @type {Record<"time" | "chosen" | "now" | "frame", number>} */
 const mark = { time: Infinity, chosen: Infinity, now: 0, frame: 0 };
 
-/** @returns {any} an element, `name.class`, with texts, none of which becomes HTML, and attributes */
+/** @returns {any} an element, `name.class`, with texts, which are no HTML, and attributes */
 function create(tag, ...content) {
   const [name, kind = ""] = tag.split(".");
-  const space = /svg|path|text/.test(name) ? "2000/svg" : "1999/xhtml";
+  const space = /svg|path/.test(name) ? "2000/svg" : "1999/xhtml";
   const element = document.createElementNS(`http://www.w3.org/${space}`, name);
-  element.setAttribute("class", kind);
+  if (kind) element.setAttribute("class", kind);
   for (const it of content) {
     if (typeof it === "string" || it.nodeName) element.append(it);
     else for (const key in it) element.setAttribute(key, it[key]);
@@ -42,6 +39,7 @@ function morph(node, wanted) {
   for (const { name, value } of wanted.attributes ?? []) {
     if (node.getAttribute(name) !== value) node.setAttribute(name, value);
   }
+  if (!wanted.attributes?.class) node.removeAttribute?.("class");
   node.shown = wanted.shown;
   const children = [...wanted.childNodes];
   const identify = ({ nodeName, id = "" }) => nodeName + id;
@@ -64,7 +62,7 @@ function drawSensor(sensor, { failure, now }) {
   const old = age > 0 ? `at ${time}` : "age unknown";
   const state = age < FRESH_SECONDS || failure ? "" : old;
   const small = create("small", ` ${isDead ? lack : state}`);
-  const title = name === undefined ? "Reading" : create("bdi", shorten(name));
+  const title = name ? create("bdi", shorten(name)) : "Reading";
   const heading = create(isDead ? "h2.problem" : "h2", title, small);
   const figures = create("div");
   values.forEach((it) => figures.append(drawValue(sensor, it, failure)));
@@ -81,31 +79,25 @@ function drawValue(sensor, value, failure) {
   if (!word) now.prepend(create("b", text));
   const then = create("small.then", value.brief);
   const title = create("span", create("bdi", shorten(name)), " ", then);
-  const whole = `${sensor.name ?? "Reading"} ${name}`;
+  const whole = `${sensor.name || "Reading"} ${name}`;
   const figure = create(isDrawn ? "figure" : "figure.flat", { id: label });
   figure.setAttribute("aria-label", whole);
-  figure.append(title, " ", now, isDrawn ? drawGraph(label, graph) : "");
+  figure.append(title, " ", now, isDrawn ? drawGraph(graph) : "");
   figure.append(create("p", value.told));
   figure.shown = value;
   return figure;
 }
 
 /** Draws a graph, hidden from screen readers, which have the sentence. */
-function drawGraph(label, graph) {
-  const box = create("div", { "aria-hidden": "true", id: `graph ${label}` });
-  if (!graph) return box; // it begins in a minute
+function drawGraph(graph) {
   const view = { viewBox: `0 0 ${PIXELS} 100`, preserveAspectRatio: "none" };
-  const drawing = create("svg.graph", view);
+  const drawing = create("svg", { "aria-hidden": "true", ...view });
   const effect = { "vector-effect": "non-scaling-stroke" };
-  for (const part in PAINTS) {
+  for (const part in graph?.paths) { // which begin in a minute
     const shape = { d: graph.paths[part], ...PAINTS[part] };
     drawing.append(create("path", shape, effect));
   }
-  const texts = graph.times.map(({ x, text }) =>
-    create("text", { x: `${100 * x / PIXELS}%`, y: "1em" }, text)
-  );
-  box.append(drawing, create("svg", ...texts));
-  return box;
+  return drawing;
 }
 
 /** Tells at a glance whether all is current, with links to the cards of what is not. */
@@ -120,7 +112,7 @@ function drawStatus({ sensors, count, unseen, isCut, now, failure, isAsking }) {
     if (isAll) return [", ", `All ${count} sensors ${lack}`];
     const links = same.flatMap(({ name, id }) => {
       const href = `#${encodeURIComponent(id)}`;
-      const text = create("bdi", shorten(name ?? "Reading"));
+      const text = create("bdi", shorten(name || "Reading"));
       return [", ", create("a", { href }, text)];
     });
     return [...links, ` ${lack}`];
@@ -183,7 +175,7 @@ function showTime(/** @type {number} */ time) {
 
 /** Lets the time follow a pointer over a graph, once a frame, and gives it back. */
 function follow({ target, clientX }) {
-  const box = target.closest("figure > div") ?? target;
+  const box = target.closest("svg") ?? target;
   const { start, end } = box.parentNode.shown?.graph ?? {};
   const { left, width } = box.getBoundingClientRect();
   const place = Math.max((clientX - left) / width, 0);

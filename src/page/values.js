@@ -11,23 +11,19 @@ const MAX_READ_CHARACTERS = 100; // of a name that tells a unit: no pattern take
 /** @typedef {ReturnType<typeof parseSensors>[number]} Sensor */
 
 /**
- * Parses what is known of each sensor, of which a proxy may have made anything: its name, unless
- * it is an only one, the time of its last reading, its age in seconds, and that reading: `last`,
- * if it is silent.
+ * Parses what is known of each sensor, of which a proxy may have made anything: its name,
+ * empty if it is an only one, the time of its last reading, its age in seconds, and that
+ * reading: `last`, if it is silent.
  */
 export function parseSensors(/** @type {string} */ json) {
-  return /** @type {any[]} */ (JSON.parse(json)).map((
-    { name, time, age, reading, last },
-  ) => ({
-    name: name === undefined || name === null
-      ? undefined
-      : toWellFormed(`${name}`),
-    time: typeof time === "string" ? time : "",
-    age: typeof age === "number" && age >= 0 && age <= MAX_AGE_SECONDS
-      ? age
+  return /** @type {any[]} */ (JSON.parse(json)).map((it) => ({
+    name: toWellFormed(`${it.name ?? ""}`),
+    time: typeof it.time === "string" ? it.time : "",
+    age: typeof it.age === "number" && it.age >= 0 && it.age <= MAX_AGE_SECONDS
+      ? it.age
       : NaN,
-    reading: reading ?? undefined,
-    last: last ?? undefined,
+    reading: it.reading ?? undefined,
+    last: it.last ?? undefined,
   }));
 }
 

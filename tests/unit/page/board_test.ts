@@ -50,7 +50,7 @@ class Page extends Board {
   }
 
   // deno-lint-ignore no-explicit-any -- as the page has them
-  values(name?: string): any[] {
+  values(name = ""): any[] {
     const sensor = this.shown.sensors.find((it) => it.name === name);
     return [...sensor.values.values()];
   }

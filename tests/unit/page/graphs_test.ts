@@ -128,7 +128,7 @@ Deno.test("parseSensors() takes whatever a proxy makes of names, times and ages"
   assertEquals(parsed.map((sensor) => Object.values(sensor)), [
     ["0", "", NaN, undefined, 7],
     ["[object Object]", "", NaN, undefined, undefined],
-    [undefined, "t", 86_400_000, undefined, undefined],
+    ["", "t", 86_400_000, undefined, undefined],
     ["\ufffd", "", NaN, undefined, undefined],
   ]);
 });
