@@ -5,6 +5,7 @@ import { PAGE, PAGE_POLICY } from "../../src/page/page.ts";
 import { Folder } from "../helpers/files.ts";
 import { output } from "../helpers/process.ts";
 import { testWith } from "../helpers/skip.ts";
+import { writeDay } from "../unit/page/day.ts";
 import { chromium } from "./browser.ts";
 
 /** What is known of a sensor: its name, age in seconds, and reading, or last one. */
@@ -20,17 +21,13 @@ const PERCENT = "room 50 % %20";
 const one = (...readings: unknown[]): Answer[] =>
   readings.map((reading) => [[undefined, 0, reading]]);
 
-/** Returns the names of the columns of numbers. */
-const column = (...labels: string[]) =>
-  labels.map((label) => `min ${label},mean ${label},max ${label}`).join();
-
 type Shown = ReturnType<typeof readPage>;
 
 interface Case {
   /** What `/sensors` answers, the last of it again and again. */
   answers: Answer[];
-  /** The columns of `/history`, and the cells of each row up to the last one. */
-  history?: [header: string, ...rows: string[]];
+  /** The labels of `/history`, and the cells of each row up to the last one. */
+  history?: [labels: string[], ...rows: string[]];
   /** What is done once the page shows something, with the functions of ACTIONS. */
   act?: string;
   /** A script that runs before the page's. */
@@ -67,12 +64,12 @@ const ACTIONS = `
   const range = find("input");`;
 
 const HALF_DAY = Array(144).fill("1,1,1");
-const DAY: Case["history"] = [column("t_C"), "1,2,3", ",,", "4,4,4"];
+const DAY: Case["history"] = [[" t_C"], "1,2,3", ",,", "4,4,4"];
 
 const CASES: Record<string, Case> = {
   "a day, in elements that stay while it changes": {
     answers: one({ t_C: 21 }, { t_C: 22.5 }),
-    history: [column("t_C"), "19,20,20.5", "20,20.5,21"],
+    history: [[" t_C"], "19,20,20.5", "20,20.5,21"],
     act: `getSelection().selectAllChildren(find("figure bdi"));
       await poll();
       find("h1").append(getSelection());`,
@@ -85,7 +82,6 @@ const CASES: Record<string, Case> = {
       told: "low 19.0 at 11:54 AM, high 22.5 at 12:00 PM",
       viewport: "width=device-width",
       tab: "time",
-      height: 80,
     },
   },
   "elements as text, and the start of a long one": {
@@ -140,7 +136,7 @@ const CASES: Record<string, Case> = {
   },
   "what was where a finger is, on all graphs, and then what is now": {
     answers: one({ t_C: 7, on: true }),
-    history: [column("t_C", "on"), "1,2,3,0,0.5,1", ",,,,,", "4,4,4,1,1,1"],
+    history: [[" t_C", " on"], "1,2,3,0,0.5,1", ",,,,,", "4,4,4,1,1,1"],
     act: `const changes = new MutationObserver(() => self.isLoud = true);
       changes.observe(find("[role]"), { subtree: true, childList: true, characterData: true });
       await point("down", 0.1);
@@ -168,16 +164,15 @@ const CASES: Record<string, Case> = {
       document.dispatchEvent(new KeyboardEvent("keyup", { key: "Escape" }));`,
     expected: { past: /^now,1 to 7,/, then: "now,1 to 7" },
   },
-  "hours of the browser's zone, also where clocks are set back, and that the board's clock is wrong":
-    {
-      answers: one(7),
-      history: ["min,mean,max", ...HALF_DAY, "0,1,1", ...HALF_DAY],
-      before: `const now = Date.now; Date.now = () => now() + 7 * 3600_000;`,
-      expected: {
-        told: "low 0 at 12:59 AM, high 7 at 12:00 PM",
-        status: "1 sensor, current. The board's clock says 12:00 PM",
-      },
+  "times of the browser's zone, and that the board's clock is wrong": {
+    answers: one(7),
+    history: [[""], ...HALF_DAY, "0,1,1", ...HALF_DAY],
+    before: `const now = Date.now; Date.now = () => now() + 7 * 3600_000;`,
+    expected: {
+      told: "low 0 at 12:59 AM, high 7 at 12:00 PM",
+      status: "1 sensor, current. The board's clock says 12:00 PM",
     },
+  },
   "nothing while it is hidden, and then a new answer at once": {
     answers: one(7, 8),
     act: `hide(true);
@@ -234,7 +229,6 @@ function readPage(frame: any) {
     heading: textOf(find("h1")),
     status: show(find("[role=status]")), // with "!" if it is red, as what follows
     note: textOf(find("footer p")),
-    text: find("main").innerText,
     sensors: list("section").map((card) =>
       [...card.querySelectorAll("h2, figure")].map(show).join()
     ),
@@ -247,7 +241,6 @@ function readPage(frame: any) {
       return textOf(document.getElementById(id)?.querySelector("bdi"));
     }),
     rows: new Set(list("section").map(({ offsetTop }) => offsetTop)).size,
-    height: box.clientHeight,
     background: getComputedStyle(document.body).backgroundColor,
     viewport: find("meta[name=viewport]")?.content,
     touchAction: line.touchAction,
@@ -277,19 +270,15 @@ const FRAMES = `
 }`;
 
 /** Answers the requests of a page in its frame, where no answer can be late, and then reads it. */
-function createScript({ answers, history = [""], act, before }: Case): string {
+function createScript({ answers, history = [[]], act, before }: Case): string {
   const sensors = answers.map((answer, count) =>
     answer?.map(([name, age = 0, reading, last]) => {
       const time = new Date(NOW + 1000 * (5 * count - age));
       return { name, time, age, reading, last };
     })
   );
-  const [header, ...rows] = history;
-  const lines = rows.map((cells, row) => {
-    const time = END - (rows.length - 1 - row) * 300_000;
-    return `${new Date(time).toISOString()},${cells}\r\n`;
-  });
-  const csv = `time${header && `,${header}`}\r\n${lines.join("")}`;
+  const [labels, ...rows] = history;
+  const csv = writeDay(END, labels, rows);
   return `
     const sensors = ${JSON.stringify(sensors)};
     const requests = []; // for the readings
@@ -313,18 +302,25 @@ function createScript({ answers, history = [""], act, before }: Case): string {
     ${before ?? ""}`;
 }
 
+const listen = (handler: Deno.ServeHandler) =>
+  Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, handler);
+
+function respond(html: string, policy = ""): Response {
+  const type = "text/html; charset=utf-8";
+  const headers = { "content-type": type, "content-security-policy": policy };
+  return new Response(html, { headers });
+}
+
 /** Serves the pages of all cases, behind a proxy's path. */
 function serve({ url }: Request): Response {
   const { pathname, search } = new URL(url);
-  const type = { "content-type": "text/html; charset=utf-8" };
-  if (pathname !== "/board/") return new Response(FRAMES, { headers: type });
+  if (pathname !== "/board/") return respond(FRAMES);
   const shown = Object.values(CASES)[Number(search.slice(1))]!;
   const script = `{${OLD_BROWSER}${createScript(shown)}}`;
   const nonce = `<script nonce="test">${script}</script><script`;
   const page = PAGE.replace("<script", () => nonce);
   const policy = PAGE_POLICY.replace("script-src", "script-src 'nonce-test'");
-  const headers = { ...type, "content-security-policy": policy };
-  return new Response(page, { headers });
+  return respond(page, policy);
 }
 
 /** Opens a page, and returns the document that it became. */
@@ -336,8 +332,7 @@ async function open(url: string, seconds?: number): Promise<string> {
 
 /** Opens the pages of all cases in one browser, which takes long to start. */
 async function openPages(): Promise<Shown[]> {
-  const options = { hostname: "127.0.0.1", port: 0, onListen() {} };
-  await using server = Deno.serve(options, serve);
+  await using server = listen(serve);
   const board = `board.localhost:${server.addr.port}`;
   const document = await open(`http://${board}/`, 60);
   const [, text] = document.match(/<pre>(.+)<\/pre>/) ?? [];
@@ -365,19 +360,12 @@ testWith("chromium")(
   async () => {
     using folder = await Folder.create();
     await folder.write("page.html", PAGE);
-    const headers = {
-      "content-type": "text/html; charset=utf-8",
-      "content-security-policy": PAGE_POLICY,
-    };
-    const options = { hostname: "127.0.0.1", port: 0, onListen() {} };
-    const changed = () => new Response(PAGE.replaceAll("\n", ""), { headers });
-    await using server = Deno.serve(options, changed);
+    const changed = PAGE.replaceAll("\n", "");
+    await using server = listen(() => respond(changed, PAGE_POLICY));
     const address = `http://127.0.0.1:${server.addr.port}/`;
     for (const url of [address, `file://${folder.path}/page.html`]) {
-      assertMatch(
-        await open(url),
-        /does not run: a proxy .*or it\s+is a file/s,
-      );
+      const shown = await open(url);
+      assertMatch(shown, /does not run: a proxy .*or it\s+is a file/s);
     }
   },
 );

@@ -5,6 +5,7 @@ import { Board } from "../../../src/page/board.js";
 import { formatTime } from "../../../src/page/day.js";
 import { tellNow } from "../../../src/page/values.js";
 import { TestClock } from "../test_clock.ts";
+import { writeDay } from "./day.ts";
 
 /** What is known of a sensor: its name, age in seconds, and reading, or last one. */
 type Sensor = [name?: string, age?: unknown, reading?: unknown, last?: unknown];
@@ -74,14 +75,8 @@ class Page extends Board {
 
   /** Gives the board a day with slots, the last of which ends now. */
   remember(labels: string, ...rows: string[]): void {
-    const columns = labels.split(",").map((label) =>
-      `,min ${label},mean ${label},max ${label}`
-    );
-    const lines = rows.map((cells, index) => {
-      const ms = 300_000 * (rows.length - 1 - index);
-      return `${new Date(this.clock.wallMs - ms).toISOString()},${cells}\r\n`;
-    });
-    this.history = `time${columns.join("")}\r\n${lines.join("")}`;
+    const spaced = labels.split(",").map((label) => ` ${label}`);
+    this.history = writeDay(this.clock.wallMs, spaced, rows);
   }
 
   #note(event: string): void {
@@ -207,13 +202,6 @@ test("uses no answer after a wrong password for the last day", async (page) => {
   page.status.history = 401;
   Object.assign(page.late, { sensors: 5, history: 4 });
   assertEquals((await page.open(30)).slice(3), [`4 ${REFUSAL}`]);
-});
-
-test("says why the last day is missing, and shows the readings", async (page) => {
-  page.status.history = 404;
-  await page.open(1);
-  const reason = `${URL}history answers with status 404 and no reading`;
-  assertEquals([page.shown.missing, page.text], [reason, "v=1"]);
 });
 
 test("asks for the last day once the next slot has ended, and until it is there", async (page) => {
