@@ -252,7 +252,7 @@ function readPage(frame: any) {
   };
 }
 
-/** Shows the page of each case in a frame such as Home Assistant's, and then what they show as JSON. */
+/** Shows each case's page in a frame as Home Assistant does, and then what they show, as JSON. */
 const FRAMES = `
   <style>iframe { width: 1200px; height: 600px; }</style>
   <pre></pre>

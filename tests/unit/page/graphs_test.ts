@@ -16,7 +16,7 @@ Deno.test("the scripts of the page have one scope, in which no name is declared 
   }
 });
 
-/** Values of a reading, or of a last one: their label, name, unit, kind, and what they are or were. */
+/** Values of a reading, or a last one: label, name, unit, kind, and what they are or were. */
 const list = (reading: unknown, name?: string, last?: unknown) =>
   Array.from(
     values.listValues({ name, reading, last }).values(),
