@@ -43,10 +43,8 @@ test("nginx passes on what the board serves, over HTTPS to clients with the pass
   const url = `https://reader:${encodeURIComponent(PASSWORD)}@BOARD/`;
   const profile = `${machine.folder.path}/profile`;
   const page = chromium(url, profile).join(" ");
-  await machine.typeUntil(
-    page,
-    /<bdi[^>]*>a%2Fb<.*>21\.5<.*<bdi[^>]*>LaCrosse/s,
-  );
+  const sensors = /<bdi[^>]*>a%2Fb<.*>21\.5<.*<bdi[^>]*>LaCrosse/s;
+  await machine.typeUntil(page, sensors);
   await service.stop();
   await machine.typeUntil(readWith(PASSWORD), / 502/);
 

@@ -43,10 +43,8 @@ ${block(PAGE, "promtool check config")}`,
   const [near, far] = ['{"id":1,"t":21.5}', '{"id":2,"t":-3.5}']
     .map((line) => setInterval(() => service.write(`${line}\n`), 100));
   try {
-    await waitForValues(
-      "datasensor_reading",
-      "1.id=1 1.t=21.5 2.id=2 2.t=-3.5",
-    );
+    const both = "1.id=1 1.t=21.5 2.id=2 2.t=-3.5";
+    await waitForValues("datasensor_reading", both);
     // Once it is heard for 10 s, which 20 scrapes take, it stays known for minutes
     const isServed = 'sum_over_time(datasensor_up{sensor="2"}[5m]) > bool 20';
     await waitForValues(isServed, "2=1");
@@ -54,10 +52,8 @@ ${block(PAGE, "promtool check config")}`,
     await waitForValues("datasensor_up", "1=1 2=0");
     await waitForValues("datasensor_reading", "1.id=1 1.t=21.5");
     const read = block(PAGE, "/metrics\n");
-    await machine.typeUntil(
-      read,
-      /^datasensor_build_info\{version=".*"\} 1$/m,
-    );
+    const version = /^datasensor_build_info\{version=".*"\} 1$/m;
+    await machine.typeUntil(read, version);
   } finally {
     clearInterval(near);
     clearInterval(far);
