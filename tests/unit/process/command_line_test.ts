@@ -86,6 +86,7 @@ const MISTAKES: [args: string, message: string, journal?: boolean][] = [
   ["--message x --stdin", "--message cannot be used with --stdin"],
   // It would restart what prints and ends, for ever
   ["--journal -h", `-h ${JOURNAL}`, true],
+  ["--help --journal", `--help ${JOURNAL}`, true],
   ["--version --journal", `--version ${JOURNAL}`, true],
   ["--foo --journal", 'Unknown flag "--foo"', true],
   // A value is no flag
