@@ -51,7 +51,7 @@ examples=/usr/share/datasensor/examples.conf
 settings "$(grep -m 1 'key id$' $examples) --max-age 5" "$(grep 'ds18b20$' $examples)"
 shows '1[2-9]' systemctl show -P NRestarts datasensor-sensor # one that runs for 10 s stays known
 rm -r /sys/bus/w1/devices/28-3
-shows '*"status":503,*' curl -sS -m 5 http://board:5000/datasensor/28-3
+lacks 'The last reading is' /28-3
 shows '*datasensor_up{sensor="28-2"} 1*datasensor_up{sensor="28-3"} 0*' \
   curl -sS -m 5 http://board:5000/metrics
 serves '{"28-1":{"id": "28-1", "temperature_C": 21.5},"28-2":{"id": "28-2", "temperature_C": 21.5}}'

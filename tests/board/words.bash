@@ -25,13 +25,13 @@ fails() { # COMMAND...
 }
 
 # Repeats a request until it is answered with a reading
-serves() { # READING
-  shows "$(printf '%q' "$1")" curl -fsS -m 5 http://board:5000/datasensor
+serves() { # READING [/NAME]
+  shows "$(printf '%q' "$1")" curl -fsS -m 5 "http://board:5000/datasensor${2-}"
 }
 
 # Repeats a request until it is answered with 503, for a reason
-lacks() { # REASON
-  shows "*\"status\":503,\"detail\":\"$1*" curl -sS -m 5 http://board:5000/datasensor
+lacks() { # REASON [/NAME]
+  shows "*\"status\":503,\"detail\":\"$1*" curl -sS -m 5 "http://board:5000/datasensor${2-}"
 }
 
 # Waits until a message is in the log
@@ -80,19 +80,9 @@ types() { # FIRST WORDS
   bash -e <(sed -n "/^$1/,/^\`\`\`/{/^\`\`\`/d;p}" /usr/share/doc/datasensor/src/board/README.md)
 }
 
-# Waits until a sensor has a reading
-has() { # NAME READING
-  shows "$(printf '%q' "$2")" curl -fsS -m 5 "http://board:5000/datasensor/$1"
-}
-
 # Waits until nothing but these sensors is known
 knows() { # NAMES, as an array of JSON
   shows "$(printf '%q' "$1")" sh -c 'curl -fsS -m 5 http://board:5000/sensors | jq -c "map(.name)"'
-}
-
-# Waits until a sensor has fallen silent
-is_silent() { # NAME
-  shows '*"status":503,*' curl -sS -m 5 "http://board:5000/datasensor/$1"
 }
 
 # Publishes messages every second, in which # is a number that grows

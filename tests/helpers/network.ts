@@ -70,9 +70,7 @@ export async function getMany(
   for (let sent = 0; sent < count; sent += 50) {
     const size = Math.min(50, count - sent);
     const targets = Array.from({ length: size }, (_, i) => target(sent + i));
-    const requests = targets.map((target) =>
-      GET.replace("/datasensor", target)
-    );
+    const requests = targets.map((it) => GET.replace("/datasensor", it));
     const isLast = (text: string) => text.split("HTTP/1.1 ").length > size;
     const responses = await exchange(port, requests.join(""), isLast);
     if (!isLast(responses)) throw new Error("Not every request is answered");

@@ -52,12 +52,10 @@ const ESP8266 =
   "Host: b:5001\\nUser-Agent: ESP8266HTTPClient\\nConnection: keep-alive\\nAccept-Encoding: identity;q=1,chunked;q=0.1,*;q=0\\n";
 const DEVICES = rowsOf(`
 ESP8266 | POST /WORD/k HTTP/1.1\\n${ESP8266}Content-Type: application/json\\nContent-Length: 22\\n\\n{"temperature_C":21.5} | {"temperature_C":21.5,"name":"k"}
-MicroPython | POST /WORD/k HTTP/1.1\\nHost: b\\nContent-Type: application/json\\nContent-Length: 23\\nConnection: close\\n\\n{"temperature_C": 21.5} | {"temperature_C":21.5,"name":"k"}
 Tasmota | GET /WORD/bath/temperature?temperature_C=21.5 HTTP/1.1\\n${ESP8266}\\n | {"temperature_C":21.5,"name":"bath/temperature"}
 Tasmota without its sensor | GET /WORD/bath/temperature?temperature_C= HTTP/1.1\\n${ESP8266}\\n | 400
 ESPEasy | GET /WORD/bme/Temperature?Temperature=22.69 HTTP/1.1\\nHost: b:5001\\n\\n | {"Temperature":22.69,"name":"bme/Temperature"}
 Shelly, first generation | GET /WORD/bath?hum=55&temp=21.50&id=shellyht-F38FC8 HTTP/1.1\\n\\n | {"hum":55,"temp":21.5,"name":"bath"}
-Shelly Plus | GET /WORD/bath/humidity?humidity=42.2 HTTP/1.1\\n\\n | {"humidity":42.2,"name":"bath/humidity"}
 Ecowitt | POST /WORD/weather HTTP/1.1\\nHOST: b\\nConnection: Close\\nContent-Type: application/x-www-form-urlencoded\\nContent-Length:118 \\n\\nPASSKEY=307826236D0133E06009CE7FAFBBAFC4&stationtype=WH2650A_V1.6.8&dateutc=2021-12-24+11:31:57&tempf=47.8&winddir=261 | {"tempf":47.8,"winddir":261,"name":"weather"}
 Weather Underground | GET /WORD/weather?ID=12&PASSWORD=345678&tempf=70.5&winddir=230 HTTP/1.1\\n\\n | {"tempf":70.5,"winddir":230,"name":"weather"}
 `);
@@ -95,10 +93,8 @@ other brackets | ${FLAT}} | ${FLAT},"name":"k"}
     `21.5\ufffdC {"t":"\ufffd"} {"t":nan} {"t":NaN} {"t":1e400} {"t":21,5} {"t":1,} {'t':1}`
       .replace(/\S+/g, `$& | $& | ${NOT_JSON}\n`),
   ),
-  ...rowsOf(
-    '21,5 nan 21.5C ON [21.5] "21.5" null t=warm'
-      .replace(/\S+/g, `$& | $& | ${NO_VALUE}\n`),
-  ),
+  ...rowsOf('21,5 nan 21.5C ON [21.5] "21.5" null t=warm'
+    .replace(/\S+/g, `$& | $& | ${NO_VALUE}\n`)),
   "a length that counts letters": [post("room=K\u00fcche&t=1200"), "400"],
   "HTTP/1.0": [`GET /${WORD}/k?t=1 HTTP/1.0\n\n`, LINE],
   "a whole address": [get("k?t=1").replace(" ", " http://b"), LINE],

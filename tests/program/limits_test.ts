@@ -34,14 +34,10 @@ const LIMITED = {
 };
 const test = testWith("ss"); // on Linux, which has /proc
 
-/** Returns the resident memory of a program, or its peak (VmHWM), in 10^6 bytes. */
-async function memoryOf({ pid }: Program, field = "VmRSS"): Promise<number> {
-  const line = await shell(`grep ${field} /proc/${pid}/status`);
-  return parseInt(line.split(":")[1]!) * 1024 / 1e6;
-}
-
-async function assertSmall(program: Program, limit = LIMIT_MB): Promise<void> {
-  const memory = await memoryOf(program, "VmHWM");
+/** Asserts how much resident memory a program has taken at most, in 10^6 bytes. */
+async function assertSmall({ pid }: Program, limit = LIMIT_MB): Promise<void> {
+  const line = await shell(`grep VmHWM /proc/${pid}/status`);
+  const memory = parseInt(line.split(":")[1]!) * 1024 / 1e6;
   assert(memory < limit, `It took ${memory} MB`);
 }
 
@@ -93,7 +89,7 @@ test("the program keeps a long reading once, however many responses are never re
 });
 
 /** What is logged once, although the program recovers several times. */
-const RECOVERED = (reason: string) =>
+const recovered = (reason: string) =>
   `WARN Closed all connections to recover from "${reason}"`;
 
 for (const [attack, times] of [[flood, 1], [sendUnread, 2]] as const) {
@@ -105,9 +101,8 @@ for (const [attack, times] of [[flood, 1], [sendUnread, 2]] as const) {
     }
     await assertSmall(program, 512);
     assertEquals((await program.stop()).code, 0);
-    assertEquals([...new Set(program.messages)], [
-      RECOVERED("Too much memory in use"),
-    ]);
+    const logged = [recovered("Too much memory in use")];
+    assertEquals([...new Set(program.messages)], logged);
   });
 }
 
@@ -147,9 +142,8 @@ Deno.test(`the program answers new clients while ${HOLDERS} hold idle connection
   // A recovery that holds its port refuses few: 0 to 0.11 of what it closes, by 0.25 to 2
   // processors and beside busy loops. One that does not refuses 0.27 to 1
   assert(share < 0.25, `${share} refused connections for each closed one`);
-  assertEquals([...new Set(program.messages)], [
-    RECOVERED("Http: Error: Too many open files (os error 24)"),
-  ]);
+  const reason = "Http: Error: Too many open files (os error 24)";
+  assertEquals([...new Set(program.messages)], [recovered(reason)]);
   assertEquals(program.stderr, "");
 });
 

@@ -137,13 +137,8 @@ async function watch(
 
 Deno.test("it is logged that no reading has come since the start, that one comes, and the next problem a minute later", async () => {
   const silent = `The sensor has sent no reading so far; ${BUFFERED}`;
-  const warnings = await watch(
-    64,
-    (second) => [4, 63].includes(second) ? ["a"] : [],
-    {
-      flags: "--json",
-    },
-  );
+  const send = (second: number) => [4, 63].includes(second) ? ["a"] : [];
+  const warnings = await watch(64, send, { flags: "--json" });
   assertEquals(warnings, [
     [1, none(silent)],
     [4, AGAIN],

@@ -57,10 +57,7 @@ export class Service extends FakeSystem {
   modified: string | null = null;
 
   /** @param flags The command line, with a space between two arguments. */
-  constructor(
-    private readonly flags = "",
-    changes: Partial<FakeSystem> = {},
-  ) {
+  constructor(private readonly flags = "", changes: Partial<FakeSystem> = {}) {
     super();
     Object.assign(this, changes);
     const args = flags.split(" ").filter(Boolean);

@@ -18,9 +18,8 @@ Deno.test("formatSensorList() has each sensor by name, without those that have b
   assert(text.length < 512 * 1024 && text.length > 511 * 1024);
   const time = (second: string) => `"time":"1970-01-01T00:00:${second}Z"`;
   const end = String.raw`,{"name":"a\ud800",${time("09.001")},"age":0,` +
-    `"reading":{}},{"name":"b",${
-      time("08.900")
-    },"age":0.1,"reading":{"t": 1}}]`;
+    `"reading":{}},{"name":"b",${time("08.900")},` +
+    `"age":0.1,"reading":{"t": 1}}]`;
   assertEquals(text.slice(-end.length), end);
   const start = `[{"name":"0",${time("09.000")},"age":0,"last":{"t":1.50}},`;
   assertEquals(text.slice(0, start.length), start);
