@@ -1,7 +1,7 @@
 import { STATUS_TEXT } from "@std/http/status";
 import type { Clock } from "../clock.ts";
 import type { Reading, Snapshot } from "../sensor/reading.ts";
-import { PAGE } from "../page/page.ts";
+import { PAGE, PAGE_POLICY } from "../page/page.ts";
 import { formatMetrics, METRICS_TYPE } from "./prometheus.ts";
 import { formatSensorList } from "./sensor_list.ts";
 
@@ -24,9 +24,7 @@ const PREFLIGHT: Fields = {
 };
 const PAGE_FIELDS: Fields = {
   "content-type": "text/html; charset=utf-8",
-  // Its own script and style, and requests to the service
-  "content-security-policy":
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'",
+  "content-security-policy": PAGE_POLICY,
 };
 
 /** Creates responses. */

@@ -6,19 +6,20 @@ import {
 
 /**
  * Formats what is known of each sensor as a JSON array, sorted by name: its name, when its last
- * reading arrived, how old that is, in seconds, and the reading, unless the sensor is silent.
- * An only sensor has no name. Without room for all sensors, those that have been silent longest
- * are left out.
+ * reading arrived, how old that is, in seconds, and that reading, as "last" instead of "reading"
+ * while the sensor is silent. An only sensor has no name. Without room for all sensors, those
+ * that have been silent longest are left out.
  *
  * @param now The time of the system clock for which the snapshot was taken.
  */
 export function formatSensorList(snapshot: Snapshot, now: number): string {
   const sensors: { name: string; text: string }[] = [];
   let room = MAX_RESPONSE_CHARACTERS;
-  for (const { name, time, json } of listSensors(snapshot)) {
+  for (const { name, time, json, isCurrent } of listSensors(snapshot)) {
     const age = Math.round((now - time) / 100) / 10;
     const known = JSON.stringify({ name, time: new Date(time), age });
-    const text = json ? `${known.slice(0, -1)},"reading":${json}}` : known;
+    const key = isCurrent ? "reading" : "last";
+    const text = `${known.slice(0, -1)},"${key}":${json}}`;
     room -= text.length + 1;
     if (room <= 0) break;
     sensors.push({ name: name ?? "", text });

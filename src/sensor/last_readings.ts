@@ -9,7 +9,7 @@ const MIN_CLOCK_CHANGE_MS = 10; // more than it takes to read both clocks
 
 /** A sensor, and when it has sent readings, by the monotonic clock, in ms. */
 interface Sensor {
-  /** Its last reading, as JSON; empty once it is too old. */
+  /** Its last reading, as JSON. */
   readonly json: string;
   /** When that arrived. */
   readonly arrival: number;
@@ -20,10 +20,10 @@ interface Sensor {
 }
 
 /**
- * The last reading of each sensor, until it is too old. A sensor that falls silent is known,
- * without its reading, for a day for each hour that it had been heard without a break, and for
- * five minutes at least. If that was less than 10 s, it is known for as long again: one that was
- * heard once is forgotten at once.
+ * The last reading of each sensor, which is current until it is too old. A sensor that falls
+ * silent is known, with its last reading, for a day for each hour that it had been heard without
+ * a break, and for five minutes at least. If that was less than 10 s, it is known for as long
+ * again: one that was heard once is forgotten at once.
  */
 export class LastReadings {
   // By name, those that have been silent longest first
@@ -37,7 +37,7 @@ export class LastReadings {
 
   #clockOffset = 0; // the system clock minus the monotonic clock
   #snapshot: Snapshot | undefined; // until something changes
-  #silentTimes: Snapshot["silent"] | undefined; // until something of these changes
+  #silentReadings: Snapshot["silent"] | undefined; // until something of these changes
   #evicted: Snapshot["evicted"] = { count: 0, name: "" };
 
   /**
@@ -83,7 +83,7 @@ export class LastReadings {
     const offset = this.clock.wallTime() - now;
     if (Math.abs(offset - this.#clockOffset) >= MIN_CLOCK_CHANGE_MS) {
       this.#clockOffset = offset;
-      this.#snapshot = this.#silentTimes = undefined;
+      this.#snapshot = this.#silentReadings = undefined;
     }
     return this.#snapshot ??= this.#createSnapshot();
   }
@@ -125,7 +125,7 @@ export class LastReadings {
       const forgetAt = arrival + maxAgeMs + knownMs;
       // What would be forgotten at once is not added: a flood of names would take long
       if (now > forgetAt) continue;
-      this.#add(this.#silent, name, { ...sensor, json: "", knownMs });
+      this.#add(this.#silent, name, { ...sensor, knownMs });
       this.#forgetAt = Math.min(this.#forgetAt, forgetAt);
     }
   }
@@ -157,7 +157,7 @@ export class LastReadings {
     sensors.set(name, sensor);
     this.#characters += name.length + sensor.json.length;
     this.#snapshot = undefined;
-    if (sensors === this.#silent) this.#silentTimes = undefined;
+    if (sensors === this.#silent) this.#silentReadings = undefined;
   }
 
   #delete(name: string): void {
@@ -165,20 +165,23 @@ export class LastReadings {
     if (!sensor) return;
     this.#characters -= name.length + sensor.json.length;
     this.#current.delete(name);
-    if (this.#silent.delete(name)) this.#silentTimes = undefined;
+    if (this.#silent.delete(name)) this.#silentReadings = undefined;
     this.#snapshot = undefined;
   }
 
   #createSnapshot(): Snapshot {
-    const current = new Map<string, Measurement>();
-    for (const [name, { json, arrival }] of [...this.#current].reverse()) {
-      current.set(name, { json, time: this.#toTime(arrival) });
-    }
-    const silent = this.#silentTimes ??= new Map(
-      [...this.#silent].reverse()
-        .map(([name, { arrival }]) => [name, this.#toTime(arrival)]),
-    );
+    const current = this.#list(this.#current);
+    const silent = this.#silentReadings ??= this.#list(this.#silent);
     return { all: join(current), current, silent, evicted: this.#evicted };
+  }
+
+  /** Lists last readings by name, the latest first. */
+  #list(sensors: Map<string, Sensor>): Map<string, Measurement> {
+    const measurements = new Map<string, Measurement>();
+    for (const [name, { json, arrival }] of [...sensors].reverse()) {
+      measurements.set(name, { json, time: this.#toTime(arrival) });
+    }
+    return measurements;
   }
 
   /** Converts a time of the monotonic clock to the system clock. */

@@ -24,22 +24,23 @@ export interface Snapshot {
   readonly all: Measurement | undefined;
   /** The current measurement of each sensor, by its name, the latest first. */
   readonly current: ReadonlyMap<string, Measurement>;
-  /** When each silent sensor sent its last reading, by its name, the latest first. */
-  readonly silent: ReadonlyMap<string, number>;
+  /** The last measurement of each silent sensor, by its name, the latest first. */
+  readonly silent: ReadonlyMap<string, Measurement>;
   /** How many sensors have been forgotten for lack of room, and the last of them. */
   readonly evicted: { readonly count: number; readonly name: string };
 }
 
 /**
  * Yields the known sensors, those that have been silent longest last: the name, which an only
- * one lacks, when its last reading arrived and, unless it is silent, that reading as JSON.
+ * one lacks, its last reading as JSON, when that arrived, and whether it is current.
  */
 export function* listSensors(
   { current, silent }: Snapshot,
-): Generator<{ name?: string; time: number; json?: string }> {
-  const nameOf = (name: string) => name === ONLY_SENSOR ? undefined : name;
-  for (const [name, { json, time }] of current) {
-    yield { name: nameOf(name), time, json };
+): Generator<Measurement & { name?: string; isCurrent: boolean }> {
+  for (const sensors of [current, silent]) {
+    const isCurrent = sensors === current;
+    for (const [name, measurement] of sensors) {
+      yield { ...measurement, name: name || undefined, isCurrent };
+    }
   }
-  for (const [name, time] of silent) yield { name: nameOf(name), time };
 }

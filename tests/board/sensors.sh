@@ -135,20 +135,3 @@ echo 4.5 >/run/reading
 systemctl restart datasensor-sensor
 serves 4.5
 logs 'Dropping lines *, such as "12'
-
-## Of three DS18B20, one is unplugged, and falls silent by itself
-mount -t tmpfs tmpfs /sys/bus
-for id in 28-1 28-2 28-3; do
-  mkdir -p /sys/bus/w1/devices/$id
-  printf '58 01 4b 46 7f ff 0c 10 4c%s\n' ' : crc=4c YES' ' t=21500' >/sys/bus/w1/devices/$id/w1_slave
-done
-drop_in datasensor-sensor <<<$'[Service]\nRestartSec=1'
-settings "$(grep -m 1 'key id$' /usr/share/datasensor/examples.conf) --max-age 5" \
-  "$(grep 'ds18b20$' /usr/share/datasensor/examples.conf)"
-shows '1[2-9]' systemctl show -P NRestarts datasensor-sensor # one that runs for 10 s stays known
-rm -r /sys/bus/w1/devices/28-3
-shows '*"status":503,*' curl -sS -m 5 http://board:5000/datasensor/28-3
-shows '*datasensor_up{sensor="28-2"} 1*datasensor_up{sensor="28-3"} 0*' \
-  curl -sS -m 5 http://board:5000/metrics
-serves '{"28-1":{"id": "28-1", "temperature_C": 21.5},"28-2":{"id": "28-2", "temperature_C": 21.5}}'
-logs 'No longer serving sensors that are silent for 5 s (--max-age), such as "28-3"'

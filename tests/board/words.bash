@@ -25,13 +25,13 @@ fails() { # COMMAND...
 }
 
 # Repeats a request until it is answered with a reading
-serves() { # READING
-  shows "$(printf '%q' "$1")" curl -fsS -m 5 http://board:5000/datasensor
+serves() { # READING [/NAME]
+  shows "$(printf '%q' "$1")" curl -fsS -m 5 "http://board:5000/datasensor${2-}"
 }
 
 # Repeats a request until it is answered with 503, for a reason
-lacks() { # REASON
-  shows "*\"status\":503,\"detail\":\"$1*" curl -sS -m 5 http://board:5000/datasensor
+lacks() { # REASON [/NAME]
+  shows "*\"status\":503,\"detail\":\"$1*" curl -sS -m 5 "http://board:5000/datasensor${2-}"
 }
 
 # Waits until a message is in the log
@@ -57,4 +57,44 @@ drop_in() { # UNIT
 
 install_package() { # [FILE]
   apt-get -qq install -y --allow-downgrades "/packages/${1-datasensor_arm64.deb}" >/dev/null
+}
+
+# Makes a serial port that prints the lines of a program in Python
+arduino() { # FIRST LINE, as bytes of Python
+  cat >/root/arduino.py <<END
+import os, pty, shutil, time
+arduino, port = pty.openpty()
+shutil.chown(os.ttyname(port), group="dialout")
+os.chmod(os.ttyname(port), 0o660)
+os.path.lexists("/dev/ttyACM0") and os.remove("/dev/ttyACM0")
+os.symlink(os.ttyname(port), "/dev/ttyACM0")
+os.write(arduino, $1)
+while os.write(arduino, $2):
+    time.sleep(1)
+END
+  systemd-run -q --unit=arduino python3 /root/arduino.py
+}
+
+# Runs a block of the guide as it stands
+types() { # FIRST WORDS
+  bash -e <(sed -n "/^$1/,/^\`\`\`/{/^\`\`\`/d;p}" /usr/share/doc/datasensor/src/board/README.md)
+}
+
+# Waits until nothing but these sensors is known
+knows() { # NAMES, as an array of JSON
+  shows "$(printf '%q' "$1")" sh -c 'curl -fsS -m 5 http://board:5000/sensors | jq -c "map(.name)"'
+}
+
+# Publishes messages every second, in which # is a number that grows
+publish() { # TOPIC MESSAGE...
+  local message n
+  for ((n = 1; ; n++)); do
+    for message in "${@:2}"; do mosquitto_pub -h board -t "$1" -m "${message/\#/$n}"; done
+    sleep 1
+  done
+}
+
+# Sends a request to the receiver
+send() { # STATUS PATH FLAG...
+  shows "$1" curl -gsS -m 5 -o /dev/null -w '%{http_code}' "http://board:5001$2" "${@:3}"
 }

@@ -5,10 +5,9 @@ export function block(document: string, text: string): string {
   const blocks = Deno.readTextFileSync(document).matchAll(
     /^```\w+\n(.*?)^```$/gms,
   );
-  const found = blocks.map(([, code]) => code!).find((code) =>
-    code.includes(text)
-  );
-  if (found !== undefined) return found;
+  for (const [, code] of blocks) {
+    if (code!.includes(text)) return code!;
+  }
   throw new Error(`${document} has no "${text}"`);
 }
 

@@ -101,7 +101,7 @@ export class Machine extends Process {
 
   /** Starts a program that runs until it is disposed of. */
   start(...command: string[]): Process {
-    return new Process(...this.#enter(command), { killGroup: true });
+    return new Process(...this.#enter(command));
   }
 
   startService(...flags: string[]): Process {
@@ -116,8 +116,8 @@ export class Machine extends Process {
 
   /** Types commands, and then a text for each question that they ask. */
   async type(commands: string, ...answers: string[]): Promise<Output> {
-    // Without a terminal, programs read passwords from standard input
-    const script = 'echo "$2" | setsid --wait sh -euc "$1"';
+    // As there is no terminal, programs read passwords from standard input
+    const script = 'echo "$2" | sh -euc "$1"';
     const words = ["sh", "-c", script, "sh", commands, answers.join("\n")];
     return await output(...this.#enter(words));
   }

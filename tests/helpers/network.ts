@@ -1,6 +1,6 @@
 // Sends requests over raw sockets, to do what no HTTP client would.
 
-import { DEADLINE_MS, tail, within } from "./wait.ts";
+import { tail, within } from "./wait.ts";
 
 export const HALF_HEADER = "GET /datasensor HTTP/1.1\r\nHost: board\r\n";
 
@@ -32,21 +32,17 @@ export async function open(port: number, request: string): Promise<Deno.Conn> {
   return connection;
 }
 
-/**
- * Reads from a connection until the server closes it, or a condition is met. It fails if
- * nothing comes for a time, in ms.
- */
+/** Reads from a connection until the server closes it, or a condition is met. */
 export async function receive(
   connection: Deno.Conn,
   until: (response: string) => boolean = () => false,
-  limit = DEADLINE_MS,
 ): Promise<string> {
   const decoder = new TextDecoder();
   const buffer = new Uint8Array(64 * 1024);
   let response = "";
   const explain = () => `more than "${tail(response)}"`;
   while (!until(response)) {
-    const count = await within(connection.read(buffer), explain, limit);
+    const count = await within(connection.read(buffer), explain);
     if (count === null) break;
     response += decoder.decode(buffer.subarray(0, count), { stream: true });
   }
@@ -58,12 +54,11 @@ export async function exchange(
   port: number,
   request: string,
   until?: (response: string) => boolean,
-  limit?: number,
 ): Promise<string> {
   using connection = await Deno.connect({ port });
   // Not awaited, as the server may answer and close before reading everything
   send(connection, request).catch(() => {});
-  return await receive(connection, until, limit);
+  return await receive(connection, until);
 }
 
 /** Sends GETs, each with its number's target, and waits until all are answered. */
@@ -75,9 +70,7 @@ export async function getMany(
   for (let sent = 0; sent < count; sent += 50) {
     const size = Math.min(50, count - sent);
     const targets = Array.from({ length: size }, (_, i) => target(sent + i));
-    const requests = targets.map((target) =>
-      GET.replace("/datasensor", target)
-    );
+    const requests = targets.map((it) => GET.replace("/datasensor", it));
     const isLast = (text: string) => text.split("HTTP/1.1 ").length > size;
     const responses = await exchange(port, requests.join(""), isLast);
     if (!isLast(responses)) throw new Error("Not every request is answered");

@@ -3,7 +3,7 @@
 import { DEADLINE_MS, delay, tail, waitFor, within } from "./wait.ts";
 
 /** How long a command may take, in case one that should exit keeps running. */
-const COMMAND_DEADLINE_MS = 120_000;
+const COMMAND_DEADLINE_MS = 300_000;
 
 /** The user's proxies, which only programs that download something get. */
 export const PROXIES: Record<string, string> = {};
@@ -28,9 +28,35 @@ export interface Output {
 export interface ProcessOptions {
   cwd?: string;
   env?: Record<string, string>;
-  /** Whether to kill the whole process group, as it starts other processes. */
-  killGroup?: boolean;
 }
+
+/** Kills what the tests of a file have started once they end, even if they are killed. */
+class Guard {
+  /** The process groups: each once when it starts, and once more when it has ended. */
+  readonly #list = Deno.makeTempFileSync();
+
+  /** Reads until the tests end. As a garbage-collected variable, it would read no longer. */
+  readonly process = new Deno.Command("sh", {
+    args: [
+      "-c",
+      `cat
+      sort "$0" | uniq -u | while read -r group; do kill -s KILL -- "-$group"; done
+      rm "$0"`,
+      this.#list,
+    ],
+    detached: true, // Ctrl+C does not end it
+    stdin: "piped",
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
+
+  /** Adds a group to the list, before anything else can happen. */
+  list(group: number): void {
+    Deno.writeTextFileSync(this.#list, `${group}\n`, { append: true });
+  }
+}
+
+const guard = new Guard();
 
 /** Runs a command, whose input is empty, until it exits, or kills it. */
 export async function output(
@@ -74,9 +100,8 @@ export class Process implements AsyncDisposable {
   constructor(
     command: string,
     args: string[],
-    private readonly options: ProcessOptions = {},
+    { cwd, env }: ProcessOptions = {},
   ) {
-    const { cwd, env, killGroup = false } = options;
     const name = [command.replace(/.*\//, ""), ...args].join(" ");
     this.#name = `"${name.replace(/\s+/g, " ").slice(0, 100)}"`;
     this.#child = new Deno.Command(command, {
@@ -91,16 +116,20 @@ export class Process implements AsyncDisposable {
         NO_COLOR: "1",
         ...env,
       },
-      detached: killGroup, // starts a process group
+      detached: true, // starts a session, without a terminal
       stdin: "piped",
       stdout: "piped",
       stderr: "piped",
     }).spawn();
     this.#input = this.#child.stdin.getWriter();
     this.pid = this.#child.pid;
+    guard.list(this.pid);
     const readAll = [this.#read("stdout"), this.#read("stderr")];
     this.#closed = Promise.all(readAll).then(() => this.#child.status);
-    this.#closed.then(() => this.#isClosed = true);
+    this.#closed.then(() => {
+      this.#isClosed = true;
+      guard.list(this.pid);
+    });
   }
 
   /** Returns it once it is ready, or disposes of it if that fails. */
@@ -166,12 +195,11 @@ export class Process implements AsyncDisposable {
     await this.waitForEnd();
   }
 
-  /** Kills what is left of it. The id of what has ended may be that of another one. */
+  /** Kills it, and what it has started. The id of what has ended may be that of another one. */
   #kill(): void {
     try {
-      if (!this.options.killGroup) this.#child.kill("SIGKILL");
       // While somebody has its output open, the system does not reuse the group's id
-      else if (!this.#isClosed) Deno.kill(-this.pid, "SIGKILL");
+      if (!this.#isClosed) Deno.kill(-this.pid, "SIGKILL");
     } catch {
       // It has just ended
     }

@@ -27,7 +27,7 @@ const FILES = `
 -rw-r--r-- usr/share/datasensor/device.ino
 -rw-r--r-- usr/share/datasensor/device.py
 -rw-r--r-- usr/share/datasensor/examples.conf
--rwxr-xr-x usr/share/datasensor/messages.sh
+-rwxr-xr-x usr/share/datasensor/messages.py
 -rw-r--r-- usr/share/datasensor/nginx.conf
 -rwxr-xr-x usr/share/datasensor/sensors.sh
 -rw-r--r-- usr/share/doc/datasensor/.github/CONTRIBUTING.md
@@ -45,7 +45,7 @@ lrwxrwxrwx usr/share/doc/datasensor/src/board/device.py -> ../../../../datasenso
 lrwxrwxrwx usr/share/doc/datasensor/src/board/examples.conf -> ../../../../datasensor/examples.conf
 lrwxrwxrwx usr/share/doc/datasensor/src/board/sensors.sh -> ../../../../datasensor/sensors.sh
 lrwxrwxrwx usr/share/doc/datasensor/src/readers/datasensor_rules.yml -> ../../../../datasensor/datasensor_rules.yml
-lrwxrwxrwx usr/share/doc/datasensor/src/readers/messages.sh -> ../../../../datasensor/messages.sh
+lrwxrwxrwx usr/share/doc/datasensor/src/readers/messages.py -> ../../../../datasensor/messages.py
 lrwxrwxrwx usr/share/doc/datasensor/src/readers/nginx.conf -> ../../../../datasensor/nginx.conf
 `;
 
@@ -57,61 +57,58 @@ const testExecutable = await testCompiling(
   `${ARM_LIBRARIES}/lib/libgcc_s.so.1`,
 );
 
-testPackage(
-  "the package has what a board needs, and no more",
-  async (test) => {
-    using project = await make("package", "x86_64");
-    const options = { cwd: `${project.path}/dist` };
-    const run = (script: string) =>
-      shell(`package=$0\n${script}`, [PACKAGE], options, COMPUTE_LIMIT_MS);
-    await run("dpkg-deb -R $package tree");
+testPackage("the package has what a board needs, and no more", async (test) => {
+  using project = await make("package", "x86_64");
+  const options = { cwd: `${project.path}/dist` };
+  const run = (script: string) =>
+    shell(`package=$0\n${script}`, [PACKAGE], options, COMPUTE_LIMIT_MS);
+  await run("dpkg-deb -R $package tree");
 
-    await test.step("its files", async () => {
-      const files = await run(`dpkg-deb -c $package | grep -v ^d |
+  await test.step("its files", async () => {
+    const files = await run(`dpkg-deb -c $package | grep -v ^d |
       sed -E 's|root/root +[0-9]+ [^ ]+ [^ ]+ \\./||'`); // the size and the time
-      assertEquals(files.trim(), FILES.trim());
-    });
+    assertEquals(files.trim(), FILES.trim());
+  });
 
-    await test.step("its version, which is that of the executable and its changelog", async () => {
-      const version = (await run("dpkg-deb -f $package Version")).trim();
-      assertMatch(version, /^\d+\.\d+\.\d+\+202611221629\d\d\.[0-9a-f]{7}$/);
-      assertEquals(
-        await run("readlink $package"),
-        `datasensor_${version}_amd64.deb\n`,
-      );
-      // In deno.json, which it contains
-      await run(`grep -aqF '"version": "${version}"' tree/usr/bin/datasensor`);
-      const [release] = version.split("+");
-      await run(
-        `gzip -dc tree/${DOCUMENTS}/changelog.gz | grep -qF "(${release})"`,
-      );
-    });
+  await test.step("its version, which is that of the executable and its changelog", async () => {
+    const version = (await run("dpkg-deb -f $package Version")).trim();
+    assertMatch(version, /^\d+\.\d+\.\d+\+202611221629\d\d\.[0-9a-f]{7}$/);
+    assertEquals(
+      await run("readlink $package"),
+      `datasensor_${version}_amd64.deb\n`,
+    );
+    // In deno.json, which it contains
+    await run(`grep -aqF '"version": "${version}"' tree/usr/bin/datasensor`);
+    const [release] = version.split("+");
+    await run(
+      `gzip -dc tree/${DOCUMENTS}/changelog.gz | grep -qF "(${release})"`,
+    );
+  });
 
-    await test.step("nothing for lintian, and no needless override", async () => {
-      // A superfluous override is only information, as are remarks on Deno's code
-      const found = await run(`lintian --no-cfg --fail-on none --display-info \\
+  await test.step("nothing for lintian, and no needless override", async () => {
+    // A superfluous override is only information, as are remarks on Deno's code
+    const found = await run(`lintian --no-cfg --fail-on none --display-info \\
       $package 2>/dev/null | grep -E '^[EW]:|-override ' || true`);
-      assertEquals(found, "");
-    });
+    assertEquals(found, "");
+  });
 
-    await test.step("a manual page with the flags, and files of the package", async () => {
-      const manual = "tree/usr/share/man/man1/datasensor.1.gz";
-      const page = (await run(`gzip -dc ${manual}`)).replaceAll("\\-", "-");
-      const flags = HELP.slice(HELP.indexOf("  --host"));
-      assert(page.includes(`\n${flags}\n`), page);
-      for (const [file] of page.matchAll(/(?<=^\.I )\/(etc|usr)\/.*/gm)) {
-        await run(`ls tree${file}`);
-      }
-    });
+  await test.step("a manual page with the flags, and files of the package", async () => {
+    const manual = "tree/usr/share/man/man1/datasensor.1.gz";
+    const page = (await run(`gzip -dc ${manual}`)).replaceAll("\\-", "-");
+    const flags = HELP.slice(HELP.indexOf("  --host"));
+    assert(page.includes(`\n${flags}\n`), page);
+    for (const [file] of page.matchAll(/(?<=^\.I )\/(etc|usr)\/.*/gm)) {
+      await run(`ls tree${file}`);
+    }
+  });
 
-    await test.step("documents whose links lead to its files and sections", async () => {
-      const documents = await run(`find "$PWD/tree/${DOCUMENTS}" -name "*.md"`);
-      for (const document of documents.trim().split("\n")) {
-        assertEquals(await listBrokenLinks(document), []);
-      }
-    });
-  },
-);
+  await test.step("documents whose links lead to its files and sections", async () => {
+    const documents = await run(`find "$PWD/tree/${DOCUMENTS}" -name "*.md"`);
+    for (const document of documents.trim().split("\n")) {
+      assertEquals(await listBrokenLinks(document), []);
+    }
+  });
+});
 
 testExecutable(
   "the executable for ARM serves a reading in an emulator, and stops",

@@ -23,20 +23,13 @@ import { waitFor } from "../helpers/wait.ts";
 /** An address that the program is not permitted to listen on. */
 const DENO_SERVE_ADDRESS = "tcp:192.0.2.7:0";
 
-/** Why the program does not start: its flags, the exit code and what it prints. */
-const ENDS: [flags: string[], code: number, printed: RegExp][] = [
-  [["--foo"], 2, /^Unknown flag "--foo"\nRun with --help for the list .*\n$/],
-  [["--journal"], 2, /^<3>Cannot listen: .*\n<3>.*DENO_SERVE_ADDRESS.*\n$/m],
-];
-
-for (const [flags, exitCode, printed] of ENDS) {
-  Deno.test(`the program exits with ${exitCode} and the reason with [${flags}] at an address without permission`, async () => {
-    const env = { DENO_SERVE_ADDRESS };
-    const ended = await output(...programCommand(flags), { env });
-    assertEquals([ended.code, ended.stdout], [exitCode, ""]);
-    assertMatch(ended.stderr, printed);
-  });
-}
+Deno.test("the program exits with 2 and the reason at an address without permission under systemd", async () => {
+  const run = programCommand(["--journal"]);
+  const options = { env: { DENO_SERVE_ADDRESS } };
+  const { code, stdout, stderr } = await output(...run, options);
+  assertEquals([code, stdout], [2, ""]);
+  assertMatch(stderr, /^<3>Cannot listen: .*\n<3>.*DENO_SERVE_ADDRESS.*\n$/m);
+});
 
 for (const statement of ["setTimeout(fail)", "Promise.reject().catch(fail)"]) {
   Deno.test(`the program logs every line, then an uncaught error of ${statement}, and exits with 1`, async () => {
@@ -107,6 +100,7 @@ for (const [first, second] of SIGNALS) {
       .finally(() => clearInterval(timer));
     const ms = performance.now() - begin;
     assertEquals(signal, second);
+    // The program waits for 0.5 s, which may be late: ten times as long on a busy machine
     assert(450 < ms && ms < 5000, `It took ${ms} ms`);
   });
 }
@@ -124,7 +118,7 @@ function onTerminal(
   const words = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`);
   // Lines end with LF and no key is echoed, as without a terminal
   const run = `stty -echo -onlcr; exec ${words.join(" ")} ${redirection}`;
-  const options = { env: { SHELL: "/bin/sh" }, killGroup: true };
+  const options = { env: { SHELL: "/bin/sh" } };
   return ["script", ["-qec", run, "/dev/null"], options];
 }
 

@@ -8,9 +8,7 @@ import {
   requests,
   sendUnread,
 } from "../helpers/http2.ts";
-import { CAPACITY_BYTES } from "../../src/log/line_writer.ts";
 import {
-  exchange,
   GET,
   getMany,
   HALF_BODY,
@@ -36,21 +34,17 @@ const LIMITED = {
 };
 const test = testWith("ss"); // on Linux, which has /proc
 
-/** Returns the resident memory of a program, or its peak (VmHWM), in 10^6 bytes. */
-async function memoryOf({ pid }: Program, field = "VmRSS"): Promise<number> {
-  const line = await shell(`grep ${field} /proc/${pid}/status`);
-  return parseInt(line.split(":")[1]!) * 1024 / 1e6;
-}
-
-async function assertSmall(program: Program, limit = LIMIT_MB): Promise<void> {
-  const memory = await memoryOf(program, "VmHWM");
+/** Asserts how much resident memory a program has taken at most, in 10^6 bytes. */
+async function assertSmall({ pid }: Program, limit = LIMIT_MB): Promise<void> {
+  const line = await shell(`grep VmHWM /proc/${pid}/status`);
+  const memory = parseInt(line.split(":")[1]!) * 1024 / 1e6;
   assert(memory < limit, `It took ${memory} MB`);
 }
 
 const FORGED = `seq -f '{"id":%.0f,"t":21.5}' 1000000000 | "$@"`;
 
 test("the program answers while a flood forges the names of sensors, and keeps few", async () => {
-  const options = { wrap: ["sh", "-c", FORGED, "sh"], killGroup: true };
+  const options = { wrap: ["sh", "-c", FORGED, "sh"] };
   const args = ["--stdin", "--json", "--key", "id"];
   await using program = await Program.start(args, options);
   const last = async () => {
@@ -61,9 +55,10 @@ test("the program answers while a flood forges the names of sensors, and keeps f
   };
   await waitFor("the name 20,000", last, (name) => name > 20_000);
   await assertSmall(program);
-  const [warning, ...others] = program.messages;
-  assertMatch(warning!, /^WARN Forgetting the sensors .* such as "\d+"$/);
-  assertEquals(others, []);
+  // One a minute; on a busy machine, seq itself may pause within a line
+  const isPause = (line: string) => line.includes("pause before they end");
+  const warnings = program.messages.filter((line) => !isPause(line)).join("\n");
+  assertMatch(warnings, /^(WARN Forgetting the sensors .* such as "\d+"\n?)+$/);
 });
 
 test("V8 ends the program rather than take more memory than the limit", async () => {
@@ -94,7 +89,7 @@ test("the program keeps a long reading once, however many responses are never re
 });
 
 /** What is logged once, although the program recovers several times. */
-const RECOVERED = (reason: string) =>
+const recovered = (reason: string) =>
   `WARN Closed all connections to recover from "${reason}"`;
 
 for (const [attack, times] of [[flood, 1], [sendUnread, 2]] as const) {
@@ -106,72 +101,72 @@ for (const [attack, times] of [[flood, 1], [sendUnread, 2]] as const) {
     }
     await assertSmall(program, 512);
     assertEquals((await program.stop()).code, 0);
-    assertEquals(program.messages, [RECOVERED("Too much memory in use")]);
+    const logged = [recovered("Too much memory in use")];
+    assertEquals([...new Set(program.messages)], logged);
   });
 }
 
 const HOLDERS = OPEN_FILES + 10;
-const NEW_CLIENTS = 20;
-const CLIENT_TIMEOUT_MS = 10_000; // as Home Assistant's, by default
-const isAnswer = (text: string) => text.endsWith('"Sensor data"');
+const RECOVERIES = 8;
 
 Deno.test(`the program answers new clients while ${HOLDERS} hold idle connections, kept alive ones, half headers and half bodies`, async () => {
   await using program = await Program.start([], LIMITED);
   const sent = ["", HALF_HEADER, GET, HALF_BODY];
   let isOver = false;
+  let closed = 0;
+  let refused = 0;
   const holders = Array.from({ length: HOLDERS }, async (_, index) => {
     while (!isOver) {
       try {
         const request = sent[index % sent.length]!;
         using connection = await open(program.port, request);
         await receive(connection); // until it is closed
-      } catch {
-        await delay(1); // it is refused or reset
+        closed++;
+      } catch (error) {
+        if (error instanceof Deno.errors.ConnectionRefused) refused++;
+        else closed++; // it is reset
+        await delay(1);
       }
     }
   });
-  await program.waitForMatch(/WARN/);
-  let answered = 0;
-  for (let client = 0; client < NEW_CLIENTS; client++) {
-    await delay(300);
-    const asked = exchange(program.port, GET, isAnswer, CLIENT_TIMEOUT_MS);
-    if (isAnswer(await asked.catch(() => ""))) answered++;
-  }
+  const askUntilClosed = async () => {
+    await program.waitForAnswer();
+    return closed;
+  };
+  const isEnough = (closed: number) => closed > RECOVERIES * HOLDERS;
+  await waitFor("recoveries", askUntilClosed, isEnough);
+  const share = refused / closed;
   isOver = true;
   assertEquals((await program.stop()).code, 0); // which closes the connections
   await Promise.all(holders);
-  // All, on a machine that does nothing else; half, if the server only listens again
-  assert(answered >= NEW_CLIENTS * 0.8, `only ${answered} are answered`);
-  assertEquals([...new Set(program.messages)], [
-    RECOVERED("Http: Error: Too many open files (os error 24)"),
-  ]);
+  // A recovery that holds its port refuses few: 0 to 0.11 of what it closes, by 0.25 to 2
+  // processors and beside busy loops. One that does not refuses 0.27 to 1
+  assert(share < 0.25, `${share} refused connections for each closed one`);
+  const reason = "Http: Error: Too many open files (os error 24)";
+  assertEquals([...new Set(program.messages)], [recovered(reason)]);
   assertEquals(program.stderr, "");
 });
 
-Deno.test("the program answers after more unfinished, malformed and reset requests than it has descriptors", async () => {
+const UNFINISHED = [HALF_HEADER, HALF_BODY, "GET /\0\xff", "\x16\x03\x01", GET];
+
+test("the program keeps no descriptor of unfinished, malformed and reset requests", async () => {
   await using program = await Program.start([], LIMITED);
-  const requests = [HALF_HEADER, HALF_BODY, "GET /\0\xff", "\x16\x03\x01", GET];
-  for (let client = 0; client < 2 * OPEN_FILES; client++) {
-    const request = requests[client % requests.length]!;
-    (await open(program.port, request)).close(); // before it has read an answer
-  }
   await program.waitForAnswer();
+  const count = async () =>
+    Number(await shell(`ls /proc/${program.pid}/fd | wc -l`));
+  const descriptors = await count();
+  // Three times as many as it may hold, but few at a time: it may be slow to notice their end
+  for (let round = 0; round < 15; round++) {
+    for (let client = 0; client < 40; client++) {
+      const request = UNFINISHED[client % UNFINISHED.length]!;
+      (await open(program.port, request)).close(); // before it has read an answer
+    }
+    await program.waitForAnswer();
+    const isFreed = (open: number) => open <= descriptors;
+    await waitFor("their descriptors to be closed", count, isFreed);
+  }
   await program.stop();
   assertEquals([program.messages, program.stderr], [[], ""]);
-});
-
-Deno.test("the program answers while nobody reads its console, and counts dropped lines", async () => {
-  await using program = await Program.start();
-  program.isPaused = true;
-  const count = 2.5 * CAPACITY_BYTES / 1024; // more than pipe and buffer hold
-  const longTarget = (number: number) => `/${number}/${"x".repeat(900)}`;
-  await getMany(program.port, count, longTarget);
-  program.isPaused = false;
-  const last = () => program.lines.at(-1) ?? "";
-  const isCount = (line: string) => line.startsWith("WARN");
-  const line = await waitFor("the count as the last line", last, isCount);
-  const [, dropped] = line.match(/too slow: (\d+)/)!;
-  assertEquals(program.lines.length - 1 + Number(dropped), count);
 });
 
 test("the program answers and stops while its console is a full disk", async () => {

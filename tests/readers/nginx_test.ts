@@ -17,42 +17,40 @@ const READINGS = {
 
 const test = await testOnMachine("chromium", "nginx", "openssl", "promtool");
 
-test(
-  "nginx passes on what the board serves, over HTTPS to clients with the password",
-  async () => {
-    await using machine = await Machine.start();
-    const flags = ["--json", "--key=model,channel,id", "--host=127.0.0.1"];
-    await using service = machine.startService("--stdin", ...flags);
-    const install = block(PAGE, "sudo apt install nginx");
-    assertEquals((await machine.type(install, PASSWORD, "wrong")).code, 1);
-    const { code, stderr } = await machine.type(install, PASSWORD, PASSWORD);
-    assertEquals(code, 0, stderr);
-    await using _nginx = machine.start("nginx", "-g", "daemon off;");
-    const [copy, read] = block(PAGE, "curl --cacert").trim().split("\n");
-    await machine.type(copy!);
-    const readWith = (password: string, path = "") =>
-      `echo '${password}' | ${read}${path} -s -w ' %{http_code}'`;
+test("nginx passes on what the board serves, over HTTPS to clients with the password", async () => {
+  await using machine = await Machine.start();
+  const flags = ["--json", "--key=model,channel,id", "--host=127.0.0.1"];
+  await using service = machine.startService("--stdin", ...flags);
+  const install = block(PAGE, "sudo apt install nginx");
+  assertEquals((await machine.type(install, PASSWORD, "wrong")).code, 1);
+  const { code, stderr } = await machine.type(install, PASSWORD, PASSWORD);
+  assertEquals(code, 0, stderr);
+  await using _nginx = machine.start("nginx", "-g", "daemon off;");
+  const [copy, read] = block(PAGE, "curl --cacert").trim().split("\n");
+  await machine.type(copy!);
+  const readWith = (password: string, path = "") =>
+    `echo '${password}' | ${read}${path} -s -w ' %{http_code}'`;
 
-    await machine.typeUntil(readWith(PASSWORD), /^\{"type".*\} 503/);
-    await machine.typeUntil(readWith("wrong"), / 401/);
-    const status = "curl -ks -o /dev/null -w '%{http_code}' https://BOARD/";
-    await machine.typeUntil(status, /^401/);
-    for (const [path, line] of Object.entries(READINGS)) {
-      await service.write(`${line}\n`);
-      const expected = RegExp(`^${RegExp.escape(line)} 200`);
-      await machine.typeUntil(readWith(PASSWORD, `/${path}`), expected);
-    }
-    const url = `https://reader:${encodeURIComponent(PASSWORD)}@BOARD/`;
-    const profile = `${machine.folder.path}/profile`;
-    const page = chromium(url, profile).join(" ");
-    await machine.typeUntil(page, /<bdi>a%2Fb<.*>21\.5<.*<bdi>LaCrosse/s);
-    await service.stop();
-    await machine.typeUntil(readWith(PASSWORD), / 502/);
+  await machine.typeUntil(readWith(PASSWORD), /^\{"type".*\} 503/);
+  await machine.typeUntil(readWith("wrong"), / 401/);
+  const status = "curl -ks -o /dev/null -w '%{http_code}' https://BOARD/";
+  await machine.typeUntil(status, /^401/);
+  for (const [path, line] of Object.entries(READINGS)) {
+    await service.write(`${line}\n`);
+    const expected = RegExp(`^${RegExp.escape(line)} 200`);
+    await machine.typeUntil(readWith(PASSWORD, `/${path}`), expected);
+  }
+  const url = `https://reader:${encodeURIComponent(PASSWORD)}@BOARD/`;
+  const profile = `${machine.folder.path}/profile`;
+  const page = chromium(url, profile).join(" ");
+  const sensors = /<bdi[^>]*>a%2Fb<.*>21\.5<.*<bdi[^>]*>LaCrosse/s;
+  await machine.typeUntil(page, sensors);
+  await service.stop();
+  await machine.typeUntil(readWith(PASSWORD), / 502/);
 
-    const job = block(PAGE, "job_name: datasensor_https");
-    const settings = `/etc/prometheus/prometheus.yml <<'END'\n${job}END`;
-    const check = `cp datasensor.crt /etc/prometheus\ncat >${settings}
+  const job = block(PAGE, "job_name: datasensor_https");
+  const settings = `/etc/prometheus/prometheus.yml <<'END'\n${job}END`;
+  const check = `cp datasensor.crt /etc/prometheus\ncat >${settings}
     promtool check config /etc/prometheus/prometheus.yml`;
-    assertEquals((await machine.type(check)).code, 0);
-  },
-);
+  assertEquals((await machine.type(check)).code, 0);
+});

@@ -90,10 +90,7 @@ test("a build refuses changes that are not committed, unless they are no part of
   await Deno.remove(`${clone.path}/src/clock.ts`);
   const { code, stderr } = await build(clone);
   assertEquals(code, 1);
-  assertMatch(
-    stderr,
-    /^Some changes are not committed, .*\n D src\/clock.ts$/m,
-  );
+  assertMatch(stderr, /^Some changes are not committed.*\n D src\/clock.ts$/m);
   await clone.write(".git/index", "corrupt");
   assertMatch((await build(clone)).stderr, /^fatal: /);
 });

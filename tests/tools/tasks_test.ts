@@ -31,7 +31,7 @@ console.log("Permitted: nothing else");`;
 const start = (cwd: string): ConstructorParameters<typeof Program> => [
   Deno.execPath(),
   ["task", "-q", "start", "--", "--port", "0"],
-  { cwd, killGroup: true },
+  { cwd },
 ];
 
 Deno.test("`deno task start` runs the service without unnecessary permissions", async () => {
@@ -58,7 +58,7 @@ async function createClone(): Promise<Folder> {
 function printVersion({ path }: Folder, registry: string): Promise<Output> {
   const env = { JSR_URL: registry, DENO_DIR: `${path}/cache` };
   const args = ["task", "-q", "start", "--version"];
-  return output(Deno.execPath(), args, { cwd: path, env, killGroup: true });
+  return output(Deno.execPath(), args, { cwd: path, env });
 }
 
 Deno.test("the stand-ins are used where jsr.io refuses connections, does not answer, or is blocked by a proxy", async () => {

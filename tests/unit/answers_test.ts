@@ -1,6 +1,6 @@
 // How each request is answered: the status, the body and, in ask(), all header fields.
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { PAGE } from "../../src/page/page.ts";
 import { Service } from "./service.ts";
 
@@ -55,10 +55,7 @@ Deno.test("a sensor has a reading, metrics, a last day and a page, and no other 
   assertEquals(await service.ask(), "200 21.50");
   assertEquals(service.modified, "Fri, 20 Nov 2026 17:14:56 GMT");
   const metrics = await service.ask("/metrics");
-  assertEquals(
-    metrics.match(/^datasensor_reading .*$/m)?.[0],
-    "datasensor_reading 21.5",
-  );
+  assertMatch(metrics, /^datasensor_reading 21\.5$/m);
   assertEquals(await service.ask("/"), `200 ${PAGE}`.trimEnd());
   assertEquals(await service.ask("/history"), "200 time");
   const sensor = '"time":"2026-11-20T17:14:56.000Z","age":';
@@ -70,9 +67,8 @@ Deno.test("a sensor has a reading, metrics, a last day and a page, and no other 
   for (const target of ["/", ...targets]) {
     assertEquals(await service.ask(target, "POST"), READ_ONLY);
   }
-  for (
-    const target of "/x /datasensor/ /datasensor/x /metrics/ /%".split(" ")
-  ) {
+  const others = "/x /datasensor/ /datasensor/x /metrics/ /%".split(" ");
+  for (const target of others) {
     assertEquals(await service.ask(target), RESOURCES);
   }
   await service.pass(299_700);
@@ -80,7 +76,8 @@ Deno.test("a sensor has a reading, metrics, a last day and a page, and no other 
   await service.pass(1);
   assertEquals(await service.ask(), old(300.1, 300));
   assertEquals(await service.ask("/metrics"), old(300.1, 300));
-  assertEquals(await service.ask("/sensors"), `200 [{${sensor}300}]`);
+  const silent = `${sensor}300,"last":21.50`;
+  assertEquals(await service.ask("/sensors"), `200 [{${silent}}]`);
   const day = "time,min,mean,max\r\n2026-11-20T17:19:55Z,21.5,21.5,21.5";
   assertEquals(await service.ask("/history"), `200 ${day}`);
   await service.pass(86_700_000);
@@ -96,8 +93,6 @@ const NAMED: [name: string, ...paths: string[]][] = [
   ["kitchen", "kitchen", "kitchen?x=/attic", "%6bitchen"],
   ["Nexus-TH/1/42", "Nexus-TH/1/42", "Nexus-TH%2F1%2f42"],
   ["LaCrosse-WS3600//7", "LaCrosse-WS3600//7"],
-  ["living room", "living%20room"],
-  ["100%", "100%25"],
   ["a%2Fb", "a%252Fb"],
   ["a?b#", "a%3Fb%23"],
   ["°", "%C2%B0"],

@@ -82,9 +82,10 @@ for (const [name, [flags, happen]] of Object.entries(HAPPENINGS)) {
   test(`${name} leaves nothing behind`, async () => {
     const service = new Service(flags);
     if (flags) await service.send(KITCHEN);
+    let event = 0;
     const repeat = async (count: number) => {
-      for (let event = 0; event < count; event++) {
-        await happen(service, count + event);
+      for (const end = event + count; event < end; event++) {
+        await happen(service, event);
         await service.pass(100); // a batch of the log
         service.written.length = service.events.length = 0;
       }

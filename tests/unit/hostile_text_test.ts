@@ -32,27 +32,22 @@ async function request(text: string): Promise<void> {
 }
 
 /** Shows a reading with a key on the page. */
-function show(key: string): Promise<void> {
-  listValues({ reading: { [key]: 1 } }, new Map());
-  return Promise.resolve();
-}
+const show = (key: string) => listValues({ reading: { [key]: 1 } });
 
 /** What receives texts, their start, tokens with spaces between them, and ends. */
 const RECEIVERS: [
   what: string,
-  receive: (text: string) => Promise<void>,
+  receive: (text: string) => unknown,
   start: string,
   tokens: string,
   ends: string[],
 ][] = [
   ["a line", print, "", '1 - . e \xa0 \r [ { , : " \\', ["", "x", ","]],
-  [
-    "a text within a line",
-    print,
-    '{"a":"',
-    String.raw`1 - . e \\ \ud800 / %`,
-    ['"}', 'x"}', '",'],
-  ],
+  ["a string", print, '{"a":"', "1 - . e \\\\ \\ud800 / %", [
+    '"}',
+    'x"}',
+    '",',
+  ]],
   ["a key", show, "", "volt temperat dew winddir t _ 1 a \u0301", ["_V", "_X"]],
   ["a target", request, "", 'a %41 % %ff [ ] :1 / @ ? " ° \\', ["", "x", "%"]],
 ];
@@ -75,7 +70,7 @@ for (const [what, receive, start, tokens, ends] of RECEIVERS) {
 }
 
 /** Returns the least time that some attempts take, in ms, or one within the limit. */
-async function measure(attempt: () => Promise<void>): Promise<number> {
+async function measure(attempt: () => unknown): Promise<number> {
   let shortest = Infinity;
   for (let i = 0; i < ATTEMPTS && shortest > LIMIT_MS; i++) {
     const start = performance.now();

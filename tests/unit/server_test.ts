@@ -234,6 +234,16 @@ Deno.test("Server waits for 5 s until memory is given back, and ends if it is no
   }
 });
 
+Deno.test("Server stops at once while it waits for memory", async () => {
+  const server = await start();
+  server.idleMegabytes = server.megabytes = 900;
+  await server.pass(1000);
+  assertEquals(server.fate, "waiting");
+  server.stopper.abort();
+  await server.pass(600);
+  assertEquals([server.code, server.fate], [0, "refused"]);
+});
+
 Deno.test("Server has free memory given back before it counts what it uses", async () => {
   const server = await start();
   server.idleMegabytes = 900; // all of it is free, or nearly

@@ -1,6 +1,7 @@
 // The whole program in this process, on a system of a test.
 
 import { assert, assertEquals } from "@std/assert";
+import { PAGE_POLICY } from "../../src/page/page.ts";
 import { runProgram } from "../../src/program.ts";
 import type { System } from "../../src/system.ts";
 import { parseAccessLine } from "../helpers/program.ts";
@@ -21,8 +22,7 @@ const PREFLIGHT = {
 const TYPES: Record<string, Record<string, string>> = {
   "/": {
     "content-type": "text/html; charset=utf-8",
-    "content-security-policy":
-      "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'",
+    "content-security-policy": PAGE_POLICY,
   },
   "/metrics": { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
   "/history": { "content-type": "text/csv; charset=utf-8; header=present" },
@@ -57,10 +57,7 @@ export class Service extends FakeSystem {
   modified: string | null = null;
 
   /** @param flags The command line, with a space between two arguments. */
-  constructor(
-    private readonly flags = "",
-    changes: Partial<FakeSystem> = {},
-  ) {
+  constructor(private readonly flags = "", changes: Partial<FakeSystem> = {}) {
     super();
     Object.assign(this, changes);
     const args = flags.split(" ").filter(Boolean);

@@ -1,7 +1,8 @@
-// The bounded buffer of log lines, with a fake sink and clock.
+// The bounded buffer of the log's lines, with a fake sink and clock.
 
 import { assert, assertEquals } from "@std/assert";
-import { CAPACITY_BYTES, LineWriter } from "../../../src/log/line_writer.ts";
+import { CAPACITY_BYTES } from "../../../src/log/line_writer.ts";
+import { createLogger } from "../../../src/log/logger.ts";
 import { TestClock } from "../test_clock.ts";
 
 /** Creates a writer whose sink takes as many bytes as `take` returns, or fails if it throws. */
@@ -15,7 +16,7 @@ function createWriter(take = ({ length }: Uint8Array) => length) {
       taken.push(decoder.decode(part, { stream: true }));
       return part.length;
     });
-  const writer = new LineWriter(sink, (count) => `dropped ${count}`, clock);
+  const { writer } = createLogger(sink, "INFO", "journal", clock);
   const write = (...lines: string[]) =>
     lines.forEach((line) => writer.write(line));
   const flush = async (milliseconds = 60_000) => {
@@ -40,7 +41,9 @@ Deno.test("LineWriter drops whole lines beyond its capacity, and says how many",
   await flush();
   write("after");
   await flush();
-  assert(taken.join("") === `${`${line}\n`.repeat(kept)}dropped 8\nafter\n`);
+  const dropped =
+    "<4>WARN Log lines dropped because the output is too slow: 8\n";
+  assert(taken.join("") === `${line}\n`.repeat(kept) + dropped + "after\n");
 });
 
 Deno.test("LineWriter does not wait for more lines when it is flushed", async () => {

@@ -75,9 +75,8 @@ const LABELS: [name: string | undefined, json: string, column: string][] = [
 
 Deno.test("History names the columns of numbers, and leaves out those with long names", () => {
   for (const [name, json, column] of LABELS) {
-    const text = new Simulation().run(5 * MINUTE, json, name).lines.join(
-      "\r\n",
-    );
+    const { lines } = new Simulation().run(5 * MINUTE, json, name);
+    const text = lines.join("\r\n");
     assertEquals(text.slice(0, 6 + column.length), `time,${column},`);
     assertEquals(text.match(/,"?min/g)!.length, 1);
   }

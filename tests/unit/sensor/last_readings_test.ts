@@ -42,9 +42,11 @@ Deno.test("LastReadings has the times of the clock as it is, unless it was slewe
   for (const [ms, passed] of [[0, 0], [9, 9], [1, 0], [-1e9, 0]] as const) {
     clock.wallMs += ms;
     const { current, silent } = readings.snapshot();
-    const times = [current.get("current")!.time, silent.get("silent")!];
     const now = clock.wallMs;
-    assertEquals(times, [now - passed, now - 1600 - passed]);
+    assertEquals([...current, ...silent], [
+      ["current", { json: "3", time: now - passed }],
+      ["silent", { json: "2", time: now - 1600 - passed }],
+    ]);
   }
 });
 
@@ -68,11 +70,30 @@ Deno.test("LastReadings knows a silent sensor for a day for each hour that it wa
   }
 });
 
+Deno.test("LastReadings forgets each silent sensor in its time, whichever fell silent last", () => {
+  for (const names of [["car", "attic"], ["attic", "car"]]) {
+    const { readings, clock } = create();
+    const known = () => [...readings.snapshot().silent.keys()].sort().join();
+    for (let second = 0; second <= 60; second++) {
+      for (const name of names) {
+        if (name === "attic" || second >= 50) readings.set("1", name);
+      }
+      clock.skip(1000);
+    }
+    clock.skip(300_500); // at first, the last reading is a second old
+    assertEquals(known(), "attic,car");
+    clock.skip(1);
+    assertEquals(known(), "attic");
+  }
+});
+
 Deno.test("LastReadings forgets silent sensors beyond 64 KiB, and then those that have been silent longest", () => {
   const { readings, clock } = create();
   const line = "1".repeat(125); // 128 characters with its name
   for (let second = 0; second < 4; second++) {
-    for (const name of ["x", "y"]) readings.set("1", name.repeat(64));
+    for (const name of ["x", "y"]) {
+      readings.set("1".repeat(32), name.repeat(32));
+    }
     clock.skip(1000);
   }
   clock.skip(1000);
@@ -88,7 +109,7 @@ Deno.test("LastReadings forgets silent sensors beyond 64 KiB, and then those tha
   const silent = [...readings.snapshot().silent.keys()];
   assertEquals(silent.map(([first]) => first), ["y", "x"]); // the latest first
   readings.set(line, "611");
-  assertEquals(observe(), [512, 0, 2, "y".repeat(64)]);
+  assertEquals(observe(), [512, 0, 2, "y".repeat(32)]);
   for (const name of ["612", "613", "614"]) readings.set(line, name);
   assertEquals(observe(), [512, 0, 5, "103"]);
 });
