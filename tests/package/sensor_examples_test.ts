@@ -24,7 +24,7 @@ const MESSAGES =
   `tele/plug/SENSOR {"ENERGY":{"Power":5,"Today":null},"name":"forged"} -> {"ENERGY":{"Power":5,"Today":null},"name":"plug"}
 tele/den/SENSOR {"DHT11":{"Temperature":null},"TempUnit":"C"}
 tele/attic/plug/SENSOR 0 -> {"value":0,"name":"tele/attic/plug/SENSOR"}
-plug/tele/SENSOR {"door":"open"} -> {"door":"open","name":"plug/tele/SENSOR"}
+plug/tele/lamp/SENSOR {"door":"open"} -> {"door":"open","name":"plug/tele/lamp/SENSOR"}
 attic/sensor/air/state 2 -> {"air":2,"name":"attic/air"}
 attic/sensor/name/state 3 -> {"value":3,"name":"attic/sensor/name/state"}
 attic/sensor/air/state 4}{"name":"forged"
