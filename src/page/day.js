@@ -156,9 +156,11 @@ function drawPaths(spans, kind, toX, toY) {
     const isStart = isTurn || isAfterGap(span, spans[index - 1]);
     if (!isStart && x === drawn.x) return;
     const y = toY(kind === "boolean" ? Math.round(mean) : mean);
-    // h0 makes a single point a dot
-    if (kind !== "boolean") line += `${isStart ? "M" : "L"}${x},${y}h0`;
-    else line += `${isStart ? `M${left},${y}` : `H${left}V${y}`}H${right}h0`;
+    // h0 makes a single point a dot. A slot with both may be narrower than a pixel
+    const both = low < high ? `V${toY(high)}V${toY(low)}V${y}` : "";
+    const begin = isStart ? `M${left},${y}` : `H${left}V${y}`;
+    if (kind === "boolean") line += `${begin}${both}H${right}h0`;
+    else line += `${isStart ? "M" : "L"}${x},${y}h0`;
     drawn = { x, mean };
     if (kind === "direction") return;
     band += `M${left},${toY(low)}H${right}V${toY(high)}H${left}Z`;

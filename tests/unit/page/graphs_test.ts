@@ -195,11 +195,11 @@ the smallest number above zero: 0,0,5e-324; 60=0; number; M250,50h0L600,50h0; ; 
 a direction from 0 to 360°, without a band: 90,100,110 185,195,200; 60=200; direction; M136,62h0L409,48h0L600,47h0; ; scale 0° to 360°
 a direction from -180 to 180°: -10,0,10 -100,-90,-80; 60=-170; direction; M136,50h0L409,63h0L600,75h0; ; scale −180° to 180°
 no line from a direction to one over north: 340,350,359 0,5,20 6,9,12; 60=2; direction; M94,25h0M281,75h0L469,75h0L600,76h0; ; scale 0° to 360°
-a boolean in steps: 0,0.4,1; 240=true; boolean; M0,76H333h0H600V24H600h0; M0,76H333V24H0Z; since 0
-a boolean that changes between points: 0,0,0 0,0.4,1 1,1,1; 60=true 61=false 120=false; boolean; M0,76H176h0H176V76H353h0H353V24H529h0H565V24H565h0H600V76H600h0; M176,76H353V24H176Z; since 1
+a boolean in steps: 0,0.4,1; 240=true; boolean; M0,76V24V76V76H333h0H600V24H600h0; M0,76H333V24H0Z; since 0
+a boolean that changes between points: 0,0,0 0,0.4,1 1,1,1; 60=true 61=false 120=false; boolean; M0,76H176h0H176V76V24V76V76H353h0H353V24H529h0H565V24H565h0H600V76H600h0; M176,76H353V24H176Z; since 1
 a boolean that is known again: 0,0,0 ,, 1,1,1; 60=true 65=; boolean; M0,76H186h0M373,24H559h0H596V24H596h0; ; since -5
 a boolean that does not change: 1,1,1; 60=true; boolean; M0,24H500h0H600V24H600h0; ; no change
-a boolean that died in a slot with both: 0,0,0 0,0.6,1; 60=; boolean; M0,76H273h0H273V24H545h0; M273,76H545V24H273Z; since -5`;
+a boolean that died in a slot with both: 0,0,0 0,0.6,1; 60=; boolean; M0,76H273h0H273V24V24V76V24H545h0; M273,76H545V24H273Z; since -5`;
 
 /** Returns the line of a graph, its band without what has no area, and its summary. */
 function read(graph: day.Graph | undefined): string {
