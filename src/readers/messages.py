@@ -126,10 +126,10 @@ class Watched:
             are_good = values and all(is_good(it, self.line) for it in values)
             return self.see(GOOD if are_good else BAD, text, now)
         is_known = status == "404" and self.board and self.line.name in self.board.sensors
-        if self.board and (status == "503" or is_known):  # the board tells this, and its end
-            self.told, self.state, self.others = GOOD, None, 0
-            return []
-        return self.see(SILENT, text, now)
+        rows = self.see(SILENT, text, now)
+        if rows and self.board and (status == "503" or is_known):  # its line tells this
+            self.told, rows = GOOD, []
+        return rows
 
 
 class Board(Watched):

@@ -34,7 +34,8 @@ bbbbbbbbbb..............b............... | ---------B---------------------------
 ssbbbbbbbbbb | -S---------B
 ssbb.b. | -S----G
 bsbsbsbsbsb | ----------B
-bbbbbbbbbb5bbbbbbbbbb5....bbbbbbbbbb | ---------B----------B--------------B`;
+bbbbbbb5bb5bb5.............. | ---------B-----------------G
+bbbbbbbbbb555bbbbbbbbbb | ---------B------------B`;
 /** How often a board lists which sensors, - for silent ones, or answers with a status. */
 const BOARDS = `
 1 a, 1 -a, 1 a, 2 -a, 4 a, 1 -a, 5 a | B: 1 sensor: a | a on B: silent since 1 | a on B is back
