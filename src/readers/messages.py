@@ -127,7 +127,7 @@ class Watched:
             return self.see(GOOD if are_good else BAD, text, now)
         is_known = status == "404" and self.board and self.line.name in self.board.sensors
         rows = self.see(SILENT, text, now)
-        if rows and self.board and (status == "503" or is_known):  # its line tells this
+        if rows and self.board and (status == "503" or is_known):  # the board tells it
             self.told, rows = GOOD, []
         return rows
 

@@ -39,8 +39,9 @@ export function* listSensors(
 ): Generator<Measurement & { name?: string; isCurrent: boolean }> {
   for (const sensors of [current, silent]) {
     const isCurrent = sensors === current;
-    for (const [name, measurement] of sensors) {
-      yield { ...measurement, name: name || undefined, isCurrent };
+    for (const [key, measurement] of sensors) {
+      const name = key === ONLY_SENSOR ? undefined : key;
+      yield { ...measurement, name, isCurrent };
     }
   }
 }
