@@ -51,39 +51,48 @@ const SWITCHES = new Map<string, Settings | string>([
   ["--version", VERSION],
 ]);
 
-/** The flags with a value, and which values are valid, for an error message. */
-const VALID = new Map([
-  ["--host", `one of ${HOSTS.join(", ")}`],
-  ["--port", "a whole number from 0 to 65535"],
-  ["--message", "a non-empty text"],
-  ["--key", "different names with commas between them, such as model,id"],
-  ["--max-age", 'a number of seconds above 0, such as 15 or 0.5, or "none"'],
-]);
-
-/** Returns what a value of a flag sets, or undefined if it is invalid. */
-function parseValue(name: string, value: string): Settings | undefined {
-  const number = Number(value);
-  const keys = value.split(",").map((key) => key.trim());
-  switch (name) {
-    case "--host":
-      return HOSTS.includes(value) ? { hostname: value } : undefined;
-    case "--port":
-      return /^\d+$/.test(value) && number <= 65535
-        ? { port: number }
-        : undefined;
-    case "--message":
-      return { message: value };
-    case "--key":
-      return keys.includes("") || new Set(keys).size < keys.length
-        ? undefined
-        : { keys };
-    case "--max-age":
-      if (value === "none") return { maxAgeSeconds: Infinity };
-      return /^\d+(\.\d+)?$/.test(value) && number > 0
-        ? { maxAgeSeconds: number }
-        : undefined;
-  }
+/** A flag with a value. */
+interface ValueFlag {
+  /** Which values are valid, for an error message. */
+  readonly valid: string;
+  /** Returns what a value sets, or undefined if it is invalid. */
+  readonly parse: (value: string) => Settings | undefined;
 }
+
+const VALUE_FLAGS = new Map<string, ValueFlag>([
+  ["--host", {
+    valid: `one of ${HOSTS.join(", ")}`,
+    parse: (hostname) => HOSTS.includes(hostname) ? { hostname } : undefined,
+  }],
+  ["--port", {
+    valid: "a whole number from 0 to 65535",
+    parse: (value) => {
+      const port = Number(value);
+      return /^\d+$/.test(value) && port <= 65535 ? { port } : undefined;
+    },
+  }],
+  ["--message", {
+    valid: "a non-empty text",
+    parse: (message) => message ? { message } : undefined,
+  }],
+  ["--key", {
+    valid: "different names with commas between them, such as model,id",
+    parse: (value) => {
+      const keys = value.split(",").map((key) => key.trim());
+      const isRepeated = new Set(keys).size < keys.length;
+      return keys.includes("") || isRepeated ? undefined : { keys };
+    },
+  }],
+  ["--max-age", {
+    valid: 'a number of seconds above 0, such as 15 or 0.5, or "none"',
+    parse: (value) => {
+      if (value === "none") return { maxAgeSeconds: Infinity };
+      const maxAgeSeconds = Number(value);
+      const isNumber = /^\d+(\.\d+)?$/.test(value);
+      return isNumber && maxAgeSeconds > 0 ? { maxAgeSeconds } : undefined;
+    },
+  }],
+]);
 
 /** Tells flags and values apart: a value, after `=` or the flag, may look like a flag. */
 function* readArguments(args: readonly string[]) {
@@ -93,7 +102,7 @@ function* readArguments(args: readonly string[]) {
     const equals = arg.indexOf("=", 1);
     const name = equals < 0 ? arg : arg.slice(0, equals);
     const inline = equals < 0 ? undefined : arg.slice(equals + 1);
-    const value = equals < 0 && VALID.has(name) ? args[++index] : inline;
+    const value = equals < 0 && VALUE_FLAGS.has(name) ? args[++index] : inline;
     yield { arg, name, value };
   }
 }
@@ -115,13 +124,16 @@ export function parseCommand(args: readonly string[]): Command {
   for (const { arg, name, value } of given) {
     const quoted = JSON.stringify(arg);
     if (!arg.startsWith("-")) return invalid(`Unexpected argument ${quoted}`);
-    const valid = VALID.get(name);
-    const not = value === undefined ? "" : `, not ${JSON.stringify(value)}`;
-    if (!valid && !SWITCHES.has(name)) return invalid(`Unknown flag ${quoted}`);
-    if (!valid && not) return invalid(`${name} takes no value${not}`);
-    if (valid && !value) return invalid(`${name} takes ${valid}`);
-    const meaning = value ? parseValue(name, value) : SWITCHES.get(name);
-    if (meaning === undefined) return invalid(`${name} takes ${valid}${not}`);
+    const flag = VALUE_FLAGS.get(name);
+    const meaning = flag ? flag.parse(value ?? "") : SWITCHES.get(name);
+    const instead = `, not ${JSON.stringify(value)}`;
+    if (flag && !meaning) {
+      return invalid(`${name} takes ${flag.valid}${value ? instead : ""}`);
+    }
+    if (!meaning) return invalid(`Unknown flag ${quoted}`);
+    if (!flag && value !== undefined) {
+      return invalid(`${name} takes no value${instead}`);
+    }
     if (typeof meaning === "string") {
       // systemd would restart the service forever after a clean exit
       const problem = "cannot be used with --journal: the service would end";
