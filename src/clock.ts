@@ -1,9 +1,9 @@
 /** The clocks of the system, and its timer. Tests replace them. */
 export const CLOCK = {
-  /** Returns the time of the monotonic clock, in ms. */
-  now: () => performance.now(),
+  /** Returns the time of the monotonic clock, which only moves on, in ms. */
+  monotonicTime: () => performance.now(),
 
-  /** Returns the time of the system clock, which may be set, in ms since 1970. */
+  /** Returns the time of the wall clock, which may be set, in ms since 1970. */
   wallTime: () => Date.now(),
 
   /** Resolves after a time, in ms. */

@@ -10,13 +10,13 @@ import {
  * while the sensor is silent. An only sensor has no name. Without room for all sensors, those
  * that have been silent longest are left out.
  *
- * @param now The time of the system clock for which the snapshot was taken.
+ * @param wallTime The time of the wall clock for which the snapshot was taken.
  */
-export function formatSensorList(snapshot: Snapshot, now: number): string {
+export function formatSensorList(snapshot: Snapshot, wallTime: number): string {
   const sensors: { name: string; text: string }[] = [];
   let room = MAX_RESPONSE_CHARACTERS;
   for (const { name, time, json, isCurrent } of listSensors(snapshot)) {
-    const age = Math.round((now - time) / 100) / 10;
+    const age = Math.round((wallTime - time) / 100) / 10;
     const known = JSON.stringify({ name, time: new Date(time), age });
     const key = isCurrent ? "reading" : "last";
     const text = `${known.slice(0, -1)},"${key}":${json}}`;

@@ -50,10 +50,10 @@ export function createLogger(
 export type Warn = (problem: string, details?: () => string) => boolean;
 
 /** Creates a function that logs a problem, but the same one only once a minute. */
-export function limitWarnings(logger: Logger, { now }: Clock): Warn {
+export function limitWarnings(logger: Logger, { monotonicTime }: Clock): Warn {
   const warnedAt = new Map<string, number>(); // by problem, within the last minute
   return (problem, details = () => "") => {
-    const time = now();
+    const time = monotonicTime();
     for (const [previous, at] of warnedAt) {
       if (time - at >= REMINDER_MS) warnedAt.delete(previous);
     }

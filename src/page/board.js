@@ -66,12 +66,12 @@ export class Board {
     const { clock, noAnswer } = this.#io;
     const turn = ++this.#turn;
     if (this.#failure === REFUSAL || this.#isHidden) return;
-    const start = clock.now();
+    const start = clock.monotonicTime();
     const use = (json) => {
       const sensors = parseSensors(json);
       if (turn !== this.#turn) return;
       this.readClock(sensors[0]);
-      const took = clock.now() - start;
+      const took = clock.monotonicTime() - start;
       sensors.forEach((sensor) => sensor.age += took / 1000);
       this.#answer = sensors;
       this.join();
@@ -79,7 +79,7 @@ export class Board {
     const loading = this.#now >= this.#historyDue && this.loadHistory();
     const reason = await this.ask("sensors", use, PATIENCE_MS);
     if (turn !== this.#turn) return;
-    const rest = PERIOD_MS - (clock.now() - start);
+    const rest = PERIOD_MS - (clock.monotonicTime() - start);
     clock.delay(Math.max(rest, MIN_PAUSE_MS)).then(() => {
       if (turn === this.#turn) this.poll();
     });

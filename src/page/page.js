@@ -185,7 +185,7 @@ function follow({ target, clientX }) {
 }
 
 const clock = {
-  now: () => performance.now(),
+  monotonicTime: () => performance.now(),
   wallTime: () => Date.now(),
   delay: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 };

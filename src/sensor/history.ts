@@ -74,7 +74,7 @@ export class History {
   readonly #days = new Map<string, Day>();
   #sampled: Snapshot["current"] | undefined;
   #slot = 0; // the open one
-  #clockOffset = 0; // the system clock minus the monotonic clock
+  #clockOffset = 0; // the wall clock minus the monotonic clock
   #csv: Uint8Array<ArrayBuffer> | undefined; // until a slot is closed, or the clock is set
 
   constructor(private readonly clock: Clock) {}
@@ -86,7 +86,7 @@ export class History {
 
   /** Adds the current numbers to their slot. To be called once a second. */
   sample({ current }: Snapshot): void {
-    const count = Math.floor(this.clock.now() / SLOT_MS) - this.#slot;
+    const count = Math.floor(this.clock.monotonicTime() / SLOT_MS) - this.#slot;
     if (count > 0) this.#closeSlots(count);
     if (count > 0 || current !== this.#sampled) this.#setCurrent(current);
     for (const day of this.#days.values()) day.sample();
@@ -94,7 +94,7 @@ export class History {
 
   /** Returns a CSV text (RFC 4180) with a row for each closed slot. */
   csv(): Uint8Array<ArrayBuffer> {
-    const offset = this.clock.wallTime() - this.clock.now();
+    const offset = this.clock.wallTime() - this.clock.monotonicTime();
     if (Math.abs(offset - this.#clockOffset) >= MIN_ROW_SHIFT_MS) {
       this.#clockOffset = offset;
       this.#csv = undefined;

@@ -35,7 +35,7 @@ export class LastReadings {
   #hasInvalidLines = false;
   #end: "ended" | "failed" | undefined; // of the input
 
-  #clockOffset = 0; // the system clock minus the monotonic clock
+  #clockOffset = 0; // the wall clock minus the monotonic clock
   #snapshot: Snapshot | undefined; // until something changes
   #silentReadings: Snapshot["silent"] | undefined; // until something of these changes
   #evicted: Snapshot["evicted"] = { count: 0, name: "" };
@@ -55,7 +55,7 @@ export class LastReadings {
    * all have too many characters.
    */
   set(json: string, name = ONLY_SENSOR): void {
-    const arrival = this.#lastArrival = this.clock.now();
+    const arrival = this.#lastArrival = this.clock.monotonicTime();
     this.#expire(arrival);
     const previous = this.#current.get(name);
     const known = previous ?? this.#silent.get(name);
@@ -78,9 +78,9 @@ export class LastReadings {
 
   /** Returns what is known: the same object until that changes, or the clock is set. */
   snapshot(): Snapshot {
-    const now = this.clock.now();
-    this.#expire(now);
-    const offset = this.clock.wallTime() - now;
+    const time = this.clock.monotonicTime();
+    this.#expire(time);
+    const offset = this.clock.wallTime() - time;
     if (Math.abs(offset - this.#clockOffset) >= MIN_CLOCK_CHANGE_MS) {
       this.#clockOffset = offset;
       this.#snapshot = this.#silentReadings = undefined;
@@ -93,7 +93,8 @@ export class LastReadings {
     const end = this.#end ? `, and the input has ${this.#end}` : "";
     const arrival = this.#silent.get(name)?.arrival ?? this.#lastArrival;
     if (arrival !== undefined) {
-      const seconds = Math.ceil((this.clock.now() - arrival) / 100) / 10;
+      const seconds = Math.ceil((this.clock.monotonicTime() - arrival) / 100) /
+        10;
       return `The last reading is ${seconds} s old: the limit is ${this.maxAgeSeconds} s (--max-age)${end}`;
     }
     if (end) {
@@ -105,17 +106,17 @@ export class LastReadings {
       : `The sensor has sent no reading so far; ${this.hint}`;
   }
 
-  #expire(now: number): void {
+  #expire(time: number): void {
     const maxAgeMs = this.maxAgeSeconds * 1000;
-    this.#silence(now, maxAgeMs);
-    if (now >= this.#forgetAt) this.#forget(now, maxAgeMs);
+    this.#silence(time, maxAgeMs);
+    if (time >= this.#forgetAt) this.#forget(time, maxAgeMs);
   }
 
   /** Makes sensors silent whose readings are too old. */
-  #silence(now: number, maxAgeMs: number): void {
+  #silence(time: number, maxAgeMs: number): void {
     for (const [name, sensor] of this.#current) {
       const { arrival, runStart } = sensor;
-      if (now - arrival <= maxAgeMs) break; // those that follow came later
+      if (time - arrival <= maxAgeMs) break; // those that follow came later
       this.#delete(name);
       const runMs = arrival - runStart;
       let knownMs = Math.max(sensor.knownMs, runMs);
@@ -124,18 +125,18 @@ export class LastReadings {
       }
       const forgetAt = arrival + maxAgeMs + knownMs;
       // What would be forgotten at once is not added: a flood of names would take long
-      if (now > forgetAt) continue;
+      if (time > forgetAt) continue;
       this.#add(this.#silent, name, { ...sensor, knownMs });
       this.#forgetAt = Math.min(this.#forgetAt, forgetAt);
     }
   }
 
   /** Forgets sensors that have been silent for too long. */
-  #forget(now: number, maxAgeMs: number): void {
+  #forget(time: number, maxAgeMs: number): void {
     this.#forgetAt = Infinity;
     for (const [name, { arrival, knownMs }] of this.#silent) {
       const forgetAt = arrival + maxAgeMs + knownMs;
-      if (now > forgetAt) this.#delete(name);
+      if (time > forgetAt) this.#delete(name);
       else this.#forgetAt = Math.min(this.#forgetAt, forgetAt);
     }
   }
@@ -184,7 +185,7 @@ export class LastReadings {
     return measurements;
   }
 
-  /** Converts a time of the monotonic clock to the system clock. */
+  /** Converts a time of the monotonic clock to the wall clock. */
   #toTime(milliseconds: number): number {
     return Math.round(milliseconds + this.#clockOffset);
   }

@@ -30,16 +30,16 @@ export function isBlank(bytes: Uint8Array): boolean {
 /** Yields whole lines, and those that are too long, have no end, or pause before it. */
 export async function* readLines(
   input: Input,
-  { now, delay }: Clock,
+  { monotonicTime, delay }: Clock,
 ): AsyncGenerator<Line> {
   const buffer = new Uint8Array(MAX_LINE_BYTES + 2); // a line with its CRLF
   let length = 0; // of the incomplete line, which is at the start
   let isDropped = false; // whether it is invalid, whatever follows
   while (true) {
-    const waitStart = now();
+    const waitStart = monotonicTime();
     const room = buffer.subarray(length, length + READ_BYTES);
     const count = await input.read(room);
-    const hasPaused = now() - waitStart > MAX_PAUSE_MS;
+    const hasPaused = monotonicTime() - waitStart > MAX_PAUSE_MS;
     const incomplete = buffer.subarray(0, length);
     // A blank start completes no wrong line: some devices end their lines with LF CR
     if (count === null || hasPaused && !isBlank(incomplete)) {

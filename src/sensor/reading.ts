@@ -8,7 +8,7 @@ export const MAX_RESPONSE_CHARACTERS = 512 * 1024;
 export interface Measurement {
   /** The JSON text to serve. */
   readonly json: string;
-  /** When it, or its latest part, arrived, by the system clock, in ms since 1970. */
+  /** When it, or its latest part, arrived, by the wall clock, in ms since 1970. */
   readonly time: number;
 }
 

@@ -32,7 +32,7 @@ export class Watch {
     private readonly clock: Clock,
   ) {
     this.#warn = limitWarnings(logger, clock);
-    this.#start = clock.now();
+    this.#start = clock.monotonicTime();
     this.#before = readings.snapshot();
   }
 
@@ -94,7 +94,8 @@ export class Watch {
   /** Logs a problem once, and another one a minute later at the earliest. */
   #logProblem(): void {
     // The first reading may take as long as any other one
-    const isLate = this.clock.now() - this.#start > this.maxAgeSeconds * 1000;
+    const isLate =
+      this.clock.monotonicTime() - this.#start > this.maxAgeSeconds * 1000;
     if (this.#isProblemLogged || !isLate) return;
     const details = () => `: ${this.readings.explain()}`;
     this.#isProblemLogged = this.#warn("No current reading", details);

@@ -111,13 +111,13 @@ export async function retryListening(
   logger: Logger,
   clock: Clock,
 ): Promise<Listener | undefined> {
-  const start = clock.now();
+  const start = clock.monotonicTime();
   const warn = limitWarnings(logger, clock);
   let hasFailed = false;
   while (!signal.aborted) {
     try {
       const listener = open();
-      const seconds = ((clock.now() - start) / 1000).toFixed(1);
+      const seconds = ((clock.monotonicTime() - start) / 1000).toFixed(1);
       if (hasFailed) logger.info(`Listening after ${seconds} s`);
       return listener;
     } catch (error) {

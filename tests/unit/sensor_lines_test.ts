@@ -121,12 +121,12 @@ async function watch(
 ): Promise<[second: number, warning: string][]> {
   const service = new Service(`--stdin ${flags} --max-age 1.5`);
   await service.pass(0);
-  const start = service.now();
+  const start = service.monotonicTime();
   const warnings: [number, string][] = [];
   for (let second = 0; second <= seconds; second++) {
     const lines = send(second).map((id) => JSON.stringify({ id, text }));
     if (lines.length > 0) await service.send(`${lines.join("\n")}\n`);
-    await service.pass(start + 1000 * (second + 1) - service.now());
+    await service.pass(start + 1000 * (second + 1) - service.monotonicTime());
     // What is logged at the end of a second is written in the next one
     const messages = service.messages.slice(warnings.length);
     for (const message of messages) warnings.push([second - 1, message]);

@@ -11,7 +11,7 @@ export class TestClock implements Clock {
   wallMs = Date.UTC(2026, 10, 20, 17, 14, 56);
   readonly #timers: { at: number; wake: () => void }[] = [];
 
-  now = () => this.monotonicMs;
+  monotonicTime = () => this.monotonicMs;
   readonly wallTime = () => this.wallMs;
 
   delay = (milliseconds: number): Promise<void> => {
