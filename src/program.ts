@@ -120,7 +120,8 @@ function followSensors(
     ? "its messages in the journal may say why"
     // Most programs print some KB at once, unless they print to a terminal
     : "in a pipe, it may buffer its output, or its line may lack a line feed at the end";
-  const readings = new LastReadings(maxAgeSeconds, hint, system);
+  const haveNames = keys !== undefined;
+  const readings = new LastReadings(haveNames, maxAgeSeconds, hint, system);
   const history = new History(system);
   const watch = new Watch(readings, maxAgeSeconds, logger, system);
   const tick = () => {
@@ -131,7 +132,7 @@ function followSensors(
   // Nobody awaits these. What they throw is uncaught, and ends the service
   followInput(system, parse, readings, logger, stop);
   everySecond(tick, stop, system);
-  return { readings, history, haveNames: keys !== undefined };
+  return { readings, history };
 }
 
 /** Calls a function once a second until the signal to stop. */

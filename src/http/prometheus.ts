@@ -24,17 +24,17 @@ export function formatMetrics(snapshot: Snapshot): string {
   let times = "";
   let ups = "";
   let room = MAX_RESPONSE_CHARACTERS;
+  const { haveNames } = snapshot;
   for (const { name, time, json, isCurrent } of listSensors(snapshot)) {
-    const isOnly = name === undefined;
-    const label = isOnly ? "" : formatLabelPair("sensor", name);
+    const label = haveNames ? formatLabelPair("sensor", name) : "";
     const timestamp = formatSample(TIMESTAMP, label, time / 1000);
-    const up = isOnly ? "" : formatSample(UP, label, isCurrent ? 1 : 0);
+    const up = haveNames ? formatSample(UP, label, isCurrent ? 1 : 0) : "";
     const ownLength = timestamp.length + up.length;
     const list = isCurrent ? listNumbers(json) : [];
     const { text, isAll } = formatNumbers(list, label, room - ownLength);
     // One of several sensors is left out whole: without some of its numbers, it would seem
     // to have failed in part. Of an only sensor, the first numbers are better than none
-    if (!isAll && !isOnly) continue;
+    if (!isAll && haveNames) continue;
     numbers += text;
     times += timestamp;
     ups += up;

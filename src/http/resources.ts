@@ -25,12 +25,10 @@ const UNKNOWN_SENSOR =
 /** Looks up a path: returns the function that answers GET, or the reason for a 404. */
 export type Lookup = (path: string) => (() => Response) | string;
 
-/** What is known of the sensors. */
+/** What keeps the readings of the sensors, and their numbers of the last day. */
 export interface Sensors {
   readonly readings: LastReadings;
   readonly history: History;
-  /** Whether there are several, each of which is a resource, too. */
-  readonly haveNames: boolean;
 }
 
 /** Creates the only resource of a service without a sensor. */
@@ -42,14 +40,14 @@ export function createTextLookup(text: string, responses: Responses): Lookup {
 
 /** Creates the resources of a service with a sensor, or several. */
 export function createSensorLookup(
-  { readings, history, haveNames }: Sensors,
+  { readings, history }: Sensors,
   responses: Responses,
 ): Lookup {
   const unavailable = (name?: string) => () =>
     responses.problem(503, readings.explain(name));
   return (path) => {
     const snapshot = readings.snapshot();
-    const { all, current, silent } = snapshot;
+    const { haveNames, all, current, silent } = snapshot;
     const isKnown = all || silent.size > 0;
     // Without a name, no metric tells that a sensor is silent
     const hasMetrics = haveNames ? isKnown : all;

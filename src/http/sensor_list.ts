@@ -15,14 +15,16 @@ import {
 export function formatSensorList(snapshot: Snapshot, wallTime: number): string {
   const sensors: { name: string; text: string }[] = [];
   let room = MAX_RESPONSE_CHARACTERS;
-  for (const { name, time, json, isCurrent } of listSensors(snapshot)) {
+  for (const sensor of listSensors(snapshot)) {
+    const { time, json, isCurrent } = sensor;
+    const name = snapshot.haveNames ? sensor.name : undefined;
     const age = Math.round((wallTime - time) / 100) / 10;
     const known = JSON.stringify({ name, time: new Date(time), age });
     const key = isCurrent ? "reading" : "last";
     const text = `${known.slice(0, -1)},"${key}":${json}}`;
     room -= text.length + 1;
     if (room <= 0) break;
-    sensors.push({ name: name ?? "", text });
+    sensors.push({ name: sensor.name, text });
   }
   sensors.sort((a, b) => a.name < b.name ? -1 : 1);
   return `[${sensors.map(({ text }) => text).join(",")}]`;

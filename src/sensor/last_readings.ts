@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import { type Measurement, ONLY_SENSOR, type Snapshot } from "./reading.ts";
+import type { Measurement, Snapshot } from "./reading.ts";
 
 const MAX_CHARACTERS = 64 * 1024; // of all lines and names, unless the latest is longer
 const MIN_RUN_MS = 10_000; // of a sensor that is missed: a passing car is heard for less
@@ -41,10 +41,12 @@ export class LastReadings {
   #evicted: Snapshot["evicted"] = { count: 0, name: "" };
 
   /**
+   * @param haveNames Whether sensors have names. If not, the name of the only one is empty.
    * @param maxAgeSeconds How old a reading may be; Infinity for no limit.
    * @param hint What may explain that a sensor sends nothing, as the end of a sentence.
    */
   constructor(
+    private readonly haveNames: boolean,
     private readonly maxAgeSeconds: number,
     private readonly hint: string,
     private readonly clock: Clock,
@@ -54,13 +56,13 @@ export class LastReadings {
    * Replaces the reading of a sensor. Forgets the sensors that have been silent longest if
    * all have too many characters.
    */
-  set(json: string, name = ONLY_SENSOR): void {
+  set(json: string, name = ""): void {
     const arrival = this.#lastArrival = this.clock.monotonicTime();
     this.#expire(arrival);
     const previous = this.#current.get(name);
     const known = previous ?? this.#silent.get(name);
     // An only sensor is never forgotten
-    const knownMs = known?.knownMs ?? (name === ONLY_SENSOR ? Infinity : 0);
+    const knownMs = known?.knownMs ?? (this.haveNames ? 0 : Infinity);
     const runStart = previous?.runStart ?? arrival;
     this.#add(this.#current, name, { json, arrival, runStart, knownMs });
     if (this.#characters > MAX_CHARACTERS) this.#makeRoom();
@@ -89,7 +91,7 @@ export class LastReadings {
   }
 
   /** Returns why a silent sensor, or all of them, have no reading, as a sentence for clients. */
-  explain(name = ONLY_SENSOR): string {
+  explain(name = ""): string {
     const end = this.#end ? `, and the input has ${this.#end}` : "";
     const arrival = this.#silent.get(name)?.arrival ?? this.#lastArrival;
     if (arrival !== undefined) {
@@ -173,7 +175,10 @@ export class LastReadings {
   #createSnapshot(): Snapshot {
     const current = this.#list(this.#current);
     const silent = this.#silentReadings ??= this.#list(this.#silent);
-    return { all: join(current), current, silent, evicted: this.#evicted };
+    const { haveNames } = this;
+    const [latest] = current.values();
+    const all = haveNames ? join(current) : latest;
+    return { haveNames, all, current, silent, evicted: this.#evicted };
   }
 
   /** Lists last readings by name, the latest first. */
@@ -196,7 +201,7 @@ function join(
   current: ReadonlyMap<string, Measurement>,
 ): Measurement | undefined {
   const [latest] = current.values();
-  if (!latest || current.has(ONLY_SENSOR)) return latest;
+  if (!latest) return undefined;
   const members = [...current.keys()].sort().map((name) =>
     `${JSON.stringify(name)}:${current.get(name)!.json}`
   );

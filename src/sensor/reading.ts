@@ -15,11 +15,10 @@ export interface Measurement {
 /** What is served: a fixed text as JSON, or what a sensor has measured. */
 export type Reading = Pick<Measurement, "json"> | Measurement;
 
-/** The name of an only sensor. With `--key`, no name is empty. */
-export const ONLY_SENSOR = "";
-
 /** What is known of the sensors at a time. */
 export interface Snapshot {
+  /** Whether sensors have names, as with `--key`. If not, there is one, whose name is empty. */
+  readonly haveNames: boolean;
   /** All current measurements as one, if there are any. */
   readonly all: Measurement | undefined;
   /** The current measurement of each sensor, by its name, the latest first. */
@@ -31,16 +30,15 @@ export interface Snapshot {
 }
 
 /**
- * Yields the known sensors, those that have been silent longest last: the name, which an only
- * one lacks, its last reading as JSON, when that arrived, and whether it is current.
+ * Yields the known sensors, those that have been silent longest last: the name, its last
+ * reading as JSON, when that arrived, and whether it is current.
  */
 export function* listSensors(
   { current, silent }: Snapshot,
-): Generator<Measurement & { name?: string; isCurrent: boolean }> {
+): Generator<Measurement & { name: string; isCurrent: boolean }> {
   for (const sensors of [current, silent]) {
     const isCurrent = sensors === current;
-    for (const [key, measurement] of sensors) {
-      const name = key === ONLY_SENSOR ? undefined : key;
+    for (const [name, measurement] of sensors) {
       yield { ...measurement, name, isCurrent };
     }
   }

@@ -2,7 +2,7 @@ import type { Clock } from "../clock.ts";
 import { excerpt } from "./excerpt.ts";
 import { limitWarnings, type Logger, type Warn } from "../log/logger.ts";
 import type { LastReadings } from "./last_readings.ts";
-import { ONLY_SENSOR, type Snapshot } from "./reading.ts";
+import type { Snapshot } from "./reading.ts";
 
 const EVICTED =
   "Forgetting the sensors that have been silent longest, since all lines together exceed 64 KiB";
@@ -50,9 +50,8 @@ export class Watch {
 
   #compareNames(snapshot: Snapshot): void {
     const before = this.#before;
-    const { current, silent } = snapshot;
-    const isOnly = current.has(ONLY_SENSOR) || silent.has(ONLY_SENSOR);
-    if (snapshot === before || isOnly) return;
+    const { haveNames, current, silent } = snapshot;
+    if (snapshot === before || !haveNames) return;
     const { count, name } = snapshot.evicted;
     const hasEvicted = count > before.evicted.count;
     if (hasEvicted) this.#warn(EVICTED, () => `, such as ${excerpt(name)}`);

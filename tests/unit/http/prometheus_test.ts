@@ -3,16 +3,18 @@
 import { assert, assertEquals } from "@std/assert";
 import project from "../../../deno.json" with { type: "json" };
 import { formatMetrics } from "../../../src/http/prometheus.ts";
-import { ONLY_SENSOR, type Snapshot } from "../../../src/sensor/reading.ts";
+import type { Snapshot } from "../../../src/sensor/reading.ts";
 
 /** Creates what is known of sensors: each sent its reading a second before the one before it. */
 function measure(
   current: [name: string, json: string][],
   silent: string[] = [],
+  haveNames = true,
 ): Snapshot {
   const count = current.length + silent.length;
   const timeOf = (index: number) => 1000 * (count - index);
   return {
+    haveNames,
     all: undefined,
     current: new Map(
       current.map(([name, json], i) => [name, { json, time: timeOf(i) }]),
@@ -26,7 +28,7 @@ function measure(
 }
 
 /** Creates what is known of an only sensor. */
-const measureOne = (json: string) => measure([[ONLY_SENSOR, json]]);
+const measureOne = (json: string) => measure([["", json]], [], false);
 
 /** Returns the samples in a text, without those of the program. */
 const samplesOf = (text: string) =>

@@ -13,7 +13,13 @@ Deno.test("formatSensorList() has each sensor by name, without those that have b
     names.map((name, i) => [name, { json: '{"t":1.50}', time: 9000 - i }]),
   );
   const evicted = { count: 0, name: "" };
-  const snapshot = { all: undefined, current, silent, evicted };
+  const snapshot = {
+    haveNames: true,
+    all: undefined,
+    current,
+    silent,
+    evicted,
+  };
   const text = formatSensorList(snapshot, 9000);
   assert(text.length < 512 * 1024 && text.length > 511 * 1024);
   const time = (second: string) => `"time":"1970-01-01T00:00:${second}Z"`;

@@ -18,7 +18,7 @@ class Simulation extends TestClock {
 
   constructor(maxAgeSeconds = 300) {
     super();
-    this.readings = new LastReadings(maxAgeSeconds, "", this);
+    this.readings = new LastReadings(true, maxAgeSeconds, "", this);
   }
 
   /** Prints a reading, again after each period, while time passes. */

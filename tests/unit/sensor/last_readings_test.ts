@@ -9,7 +9,12 @@ const START = new TestClock().wallMs;
 
 function create(maxAgeSeconds = 1.5) {
   const clock = new TestClock();
-  const readings = new LastReadings(maxAgeSeconds, "it may be asleep", clock);
+  const readings = new LastReadings(
+    true,
+    maxAgeSeconds,
+    "it may be asleep",
+    clock,
+  );
   return { readings, clock };
 }
 
