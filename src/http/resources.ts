@@ -67,8 +67,8 @@ export function createSensorLookup(
     const isOfSensor = haveNames && path.startsWith(SENSOR_PREFIX);
     if (!isOfSensor) return UNKNOWN_PATH_WITH_SENSOR;
     const name = path.slice(SENSOR_PREFIX.length);
-    const measurement = current.get(name);
-    if (measurement) return () => responses.reading(measurement);
+    const reading = current.get(name);
+    if (reading) return () => responses.reading(reading);
     return silent.has(name) ? unavailable(name) : UNKNOWN_SENSOR;
   };
 }

@@ -39,7 +39,7 @@ export class Responses {
   /** Returns the response with a reading. */
   readonly reading = this.#memoize((reading: Reading) => {
     const fields: Fields = { "content-type": "application/json" };
-    if ("time" in reading) {
+    if (reading.time !== undefined) {
       // It must not be later than Date (RFC 9110, section 8.8.2.1)
       const time = Math.min(reading.time, this.clock.wallTime());
       fields["last-modified"] = new Date(time).toUTCString();

@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import type { Measurement, Snapshot } from "./reading.ts";
+import type { SensorReading, Snapshot } from "./reading.ts";
 
 const MAX_CHARACTERS = 64 * 1024; // of all lines and names, unless the latest is longer
 const MIN_RUN_MS = 10_000; // of a sensor that is missed: a passing car is heard for less
@@ -182,12 +182,12 @@ export class LastReadings {
   }
 
   /** Lists last readings by name, the latest first. */
-  #list(sensors: Map<string, Sensor>): Map<string, Measurement> {
-    const measurements = new Map<string, Measurement>();
+  #list(sensors: Map<string, Sensor>): Map<string, SensorReading> {
+    const readings = new Map<string, SensorReading>();
     for (const [name, { json, arrival }] of [...sensors].reverse()) {
-      measurements.set(name, { json, time: this.#toTime(arrival) });
+      readings.set(name, { json, time: this.#toTime(arrival) });
     }
-    return measurements;
+    return readings;
   }
 
   /** Converts a time of the monotonic clock to the wall clock. */
@@ -196,10 +196,10 @@ export class LastReadings {
   }
 }
 
-/** Joins what all sensors have measured to an object, in the order of their names. */
+/** Joins the readings of all sensors to an object, in the order of their names. */
 function join(
-  current: ReadonlyMap<string, Measurement>,
-): Measurement | undefined {
+  current: ReadonlyMap<string, SensorReading>,
+): SensorReading | undefined {
   const [latest] = current.values();
   if (!latest) return undefined;
   const members = [...current.keys()].sort().map((name) =>
