@@ -1,10 +1,10 @@
 import type { Clock } from "../clock.ts";
 import { excerpt } from "./excerpt.ts";
 import { limitWarnings, type Logger } from "../log/logger.ts";
-import type { InvalidLine } from "./invalid_line.ts";
 import type { LastReadings } from "./last_readings.ts";
 import { createJsonParser, type LineParser } from "./line_parser.ts";
 import { type Input, isBlank, readLines } from "./line_reader.ts";
+import type { Fault } from "./line_rules.ts";
 
 const STOP_DELAY_MS = 200; // Ctrl+C may end the sensor before it stops the service
 const JSON_HINT =
@@ -22,7 +22,7 @@ export async function followInput(
   stop: AbortSignal,
 ): Promise<void> {
   const warn = limitWarnings(logger, system);
-  const drop = (bytes: Uint8Array, { problem, remedy }: InvalidLine) => {
+  const drop = (bytes: Uint8Array, { problem, remedy }: Fault) => {
     readings.addInvalid();
     warn(problem, () => {
       const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
@@ -35,9 +35,9 @@ export async function followInput(
       failure = ` (${error})`;
       return null; // as at the end
     });
-  for await (const { bytes, invalid } of readLines({ read }, system)) {
+  for await (const { bytes, fault } of readLines({ read }, system)) {
     if (isBlank(bytes)) continue;
-    const parsed = invalid ?? parse(bytes);
+    const parsed = fault ?? parse(bytes);
     if ("problem" in parsed) drop(bytes, parsed);
     else readings.set(parsed.json, parsed.name);
   }

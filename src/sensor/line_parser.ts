@@ -1,8 +1,4 @@
-import {
-  INVALID,
-  type InvalidLine,
-  MAX_NAME_CHARACTERS,
-} from "./invalid_line.ts";
+import { type Fault, FAULTS, MAX_NAME_CHARACTERS } from "./line_rules.ts";
 import { MAX_DEPTH } from "./walk.js";
 
 /** A line that is a reading. */
@@ -14,7 +10,7 @@ export interface ValidLine {
 }
 
 /** Parses a line, which is not blank. */
-export type LineParser = (line: Uint8Array) => ValidLine | InvalidLine;
+export type LineParser = (line: Uint8Array) => ValidLine | Fault;
 
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 const STRICT_UTF8 = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
@@ -36,7 +32,7 @@ export function createJsonParser(keys?: readonly string[]): LineParser {
     // A piece is no reading, even if it is valid JSON, such as 2. Pretty-printers indent it
     const isPiece = mayContinue && isIndented(line);
     mayContinue = isOpen(line);
-    return isPiece ? INVALID.notJson : parseJson(line);
+    return isPiece ? FAULTS.notJson : parseJson(line);
   };
 }
 
@@ -53,24 +49,26 @@ function isOpen(line: Uint8Array): boolean {
 function parseJson(
   line: Uint8Array,
   keys?: readonly string[],
-): ValidLine | InvalidLine {
+): ValidLine | Fault {
   let json: string;
   let value;
   try {
     json = STRICT_UTF8.decode(line);
     value = JSON.parse(json);
   } catch {
-    return INVALID.notJson;
+    return FAULTS.notJson;
   }
-  if (isNull(value, keys)) return INVALID.null;
+  if (isNull(value, keys)) return FAULTS.null;
   if (!keys) return { json };
-  if (typeof value !== "object" || Array.isArray(value)) return INVALID.noName;
+  if (typeof value !== "object" || Array.isArray(value)) {
+    return FAULTS.noName;
+  }
   const values = keys.map((key) => value[key]);
-  if (values.some(isUnsafe)) return INVALID.unsafeName;
+  if (values.some(isUnsafe)) return FAULTS.unsafeName;
   const name = formatName(values);
-  if (name === "") return INVALID.noName;
-  if (name === "." || name === "..") return INVALID.dotName;
-  return name.length > MAX_NAME_CHARACTERS ? INVALID.longName : { json, name };
+  if (name === "") return FAULTS.noName;
+  if (name === "." || name === "..") return FAULTS.dotName;
+  return name.length > MAX_NAME_CHARACTERS ? FAULTS.longName : { json, name };
 }
 
 /**

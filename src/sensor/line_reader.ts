@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import { INVALID, type InvalidLine, MAX_LINE_BYTES } from "./invalid_line.ts";
+import { type Fault, FAULTS, MAX_LINE_BYTES } from "./line_rules.ts";
 
 /** Standard input, or a test's. */
 export type Input = Pick<typeof Deno.stdin, "read">;
@@ -9,7 +9,7 @@ export interface Line {
   /** The line without its LF or CRLF. Of an invalid line, it may be only the start. */
   readonly bytes: Uint8Array;
   /** Why it is invalid, if so. */
-  readonly invalid?: InvalidLine;
+  readonly fault?: Fault;
 }
 
 // What prints a line prints it at once. If its end has not come after a second, the program
@@ -43,8 +43,8 @@ export async function* readLines(
     const incomplete = buffer.subarray(0, length);
     // A blank start completes no wrong line: some devices end their lines with LF CR
     if (count === null || hasPaused && !isBlank(incomplete)) {
-      const invalid = count === null ? INVALID.unfinished : INVALID.paused;
-      if (!isDropped) yield { bytes: incomplete, invalid };
+      const fault = count === null ? FAULTS.unfinished : FAULTS.paused;
+      if (!isDropped) yield { bytes: incomplete, fault };
       isDropped = true;
     }
     if (count === null) return;
@@ -61,7 +61,7 @@ export async function* readLines(
     bytes.copyWithin(0, start);
     length = bytes.length - start;
     if (length === buffer.length) {
-      if (!isDropped) yield { bytes, invalid: INVALID.tooLong };
+      if (!isDropped) yield { bytes, fault: FAULTS.tooLong };
       isDropped = true;
       length = 0;
     }
@@ -69,11 +69,11 @@ export async function* readLines(
   }
 }
 
-/** Tells a whole line that is too long or marked as incomplete. */
+/** Checks a line that has its end: it may be too long, or marked as incomplete. */
 function checkLine(bytes: Uint8Array): Line {
   if (bytes.at(-1) === CAN) {
-    return { bytes: bytes.subarray(0, -1), invalid: INVALID.unfinished };
+    return { bytes: bytes.subarray(0, -1), fault: FAULTS.unfinished };
   }
-  const invalid = bytes.length > MAX_LINE_BYTES ? INVALID.tooLong : undefined;
-  return { bytes, invalid };
+  const fault = bytes.length > MAX_LINE_BYTES ? FAULTS.tooLong : undefined;
+  return { bytes, fault };
 }

@@ -1,7 +1,7 @@
 // How fast an input is read. tests/unit/sensor_lines_test.ts has its lines.
 
 import { assertEquals } from "@std/assert";
-import { MAX_LINE_BYTES } from "../../../src/sensor/invalid_line.ts";
+import { MAX_LINE_BYTES } from "../../../src/sensor/line_rules.ts";
 import { isBlank, readLines } from "../../../src/sensor/line_reader.ts";
 import { TestClock } from "../test_clock.ts";
 import { TestInput } from "../test_input.ts";
