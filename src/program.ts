@@ -20,7 +20,7 @@ import {
 } from "./sensor/input.ts";
 import { LastReadings } from "./sensor/last_readings.ts";
 import { createJsonParser, parseText } from "./sensor/line_parser.ts";
-import { Watch } from "./sensor/watch.ts";
+import { SensorLog } from "./sensor/sensor_log.ts";
 import { ListenError } from "./server/listener.ts";
 import { MemoryError } from "./server/memory.ts";
 import { Server } from "./server/server.ts";
@@ -123,11 +123,11 @@ function followSensors(
   const haveNames = keys !== undefined;
   const readings = new LastReadings(haveNames, maxAgeSeconds, hint, system);
   const history = new History(system);
-  const watch = new Watch(readings, maxAgeSeconds, logger, system);
+  const log = new SensorLog(readings, maxAgeSeconds, logger, system);
   const tick = () => {
     const snapshot = readings.snapshot();
     history.sample(snapshot);
-    watch.compare(snapshot);
+    log.compare(snapshot);
   };
   // Nobody awaits these. What they throw is uncaught, and ends the service
   followInput(system, parse, readings, logger, stop);

@@ -11,17 +11,17 @@ const HANGING =
 const BACK = "Sensors send readings again";
 const RARE_ADVICE =
   ". Unless they are visitors, such as passing cars, set --max-age to two or three times their interval";
-const MAX_FORGOTTEN = 100; // names that are kept to notice rare sensors
+const MAX_VISITORS = 100; // whose return is noticed
 
-/** Logs what changes, whether or not a client asks. */
-export class Watch {
+/** Logs which sensors fall silent, come back or are evicted, whether or not a client asks. */
+export class SensorLog {
   readonly #warn: Warn;
   readonly #start: number; // by the monotonic clock
   #before: Snapshot;
   #isProblemLogged = false;
   readonly #fellSilent = new Set<string>(); // names, until they are logged
   readonly #cameBack = new Set<string>();
-  readonly #forgotten = new Set<string>(); // names that went from current to unknown
+  readonly #visitors = new Set<string>(); // names that are forgotten as soon as not current
   #isRareLogged = false;
 
   /** @param maxAgeSeconds How old a reading may be; Infinity for no limit. */
@@ -63,13 +63,13 @@ export class Watch {
     for (const name of current.keys()) {
       const isBack = !this.#fellSilent.delete(name) && before.silent.has(name);
       if (isBack) this.#cameBack.add(name);
-      if (this.#forgotten.has(name)) this.#logRare(name);
+      if (this.#visitors.has(name)) this.#logRare(name);
     }
     for (const name of before.current.keys()) {
       const isKnown = current.has(name) || silent.has(name);
       if (isKnown || hasEvicted) continue;
-      if (this.#forgotten.size === MAX_FORGOTTEN) this.#forgotten.clear();
-      this.#forgotten.add(name);
+      if (this.#visitors.size === MAX_VISITORS) this.#visitors.clear();
+      this.#visitors.add(name);
     }
   }
 
