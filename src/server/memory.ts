@@ -27,7 +27,7 @@ export class MemoryLimit {
   }
 
   /** Waits until the process uses too much memory, or the signal is aborted. */
-  async waitForExcess(signal: AbortSignal): Promise<void> {
+  async waitForExcessOrAbort(signal: AbortSignal): Promise<void> {
     do {
       await this.system.delay(CHECK_MS);
     } while (!signal.aborted && !this.#isExceeded());
@@ -38,7 +38,7 @@ export class MemoryLimit {
    *
    * @throws {MemoryError} If the process still uses too much.
    */
-  async waitForRelease(signal: AbortSignal): Promise<void> {
+  async waitForReleaseOrAbort(signal: AbortSignal): Promise<void> {
     for (let check = 0; check < RELEASE_CHECKS && !signal.aborted; check++) {
       this.system.trimMemory();
       await this.system.delay(RELEASE_MS);

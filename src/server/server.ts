@@ -52,7 +52,8 @@ export class Server {
     const { addr } = listener.server; // port 0 or DENO_SERVE_ADDRESS changes it
     this.#report(addr);
     while (true) {
-      const exceeded = this.#memory.waitForExcess(listener.closer.signal);
+      const { signal } = listener.closer; // aborted once its ending is known
+      const exceeded = this.#memory.waitForExcessOrAbort(signal);
       const ending = await waitForEnding(listener, stop, exceeded);
       if (ending.kind === "stopped") {
         return await this.#shutDown(listener, exceeded);
@@ -120,7 +121,7 @@ export class Server {
     closer.abort(); // which closes the port, too
     await this.system.delay(CLOSE_MS);
     using _held = holdPort(server.addr, this.system);
-    await this.#memory.waitForRelease(stop);
+    await this.#memory.waitForReleaseOrAbort(stop);
   }
 }
 
