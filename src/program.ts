@@ -4,7 +4,7 @@ import { withAccessLog } from "./http/access_log.ts";
 import { createErrorHandler, withErrors } from "./http/errors.ts";
 import { withContext, withHead } from "./http/handler.ts";
 import {
-  createHandler,
+  createRouter,
   createSensorLookup,
   createTextLookup,
   type Sensors,
@@ -88,11 +88,11 @@ async function serve(config: Config, system: System): Promise<void> {
     ? createSensorLookup(sensors, responses)
     : createTextLookup(config.message, responses);
   const onError = createErrorHandler(responses, logger);
-  const resource = createHandler(lookup, responses);
+  const router = createRouter(lookup, responses);
   // Outermost first. An error outside withErrors() still becomes a 500, by Deno.serve's
   // onError, but has no access line
   const handler = withContext(
-    withAccessLog(withHead(withErrors(resource, onError)), writer, system),
+    withAccessLog(withHead(withErrors(router, onError)), writer, system),
   );
 
   const application = { handler, onError };

@@ -22,7 +22,7 @@ const UNKNOWN_PATH_WITH_SENSOR =
 const UNKNOWN_SENSOR =
   `No sensor of this name has sent a reading since the start, or it was silent for so long that it is forgotten: ${SENSORS_PATH} lists those that are known`;
 
-/** Looks up a path: returns the function that answers GET, or the reason for a 404. */
+/** Looks up a resource by its path: returns what answers GET, or the reason for a 404. */
 export type Lookup = (path: string) => (() => Response) | string;
 
 /** What keeps the readings of the sensors, and their numbers of the last day. */
@@ -31,14 +31,14 @@ export interface Sensors {
   readonly history: History;
 }
 
-/** Creates the only resource of a service without a sensor. */
+/** Creates the lookup of a service without a sensor, whose only resource is the fixed text. */
 export function createTextLookup(text: string, responses: Responses): Lookup {
   const reading: Reading = { json: JSON.stringify(text) };
   const read = () => responses.reading(reading);
   return (path) => path === RESOURCE_PATH ? read : UNKNOWN_PATH;
 }
 
-/** Creates the resources of a service with a sensor, or several. */
+/** Creates the lookup of a service with a sensor, or several. */
 export function createSensorLookup(
   { readings, history }: Sensors,
   responses: Responses,
@@ -73,16 +73,16 @@ export function createSensorLookup(
   };
 }
 
-/** Creates the handler that answers with resources. */
-export function createHandler(lookup: Lookup, responses: Responses): Handler {
+/** Creates the innermost handler, which answers for the resource that a lookup finds. */
+export function createRouter(lookup: Lookup, responses: Responses): Handler {
   const parsePath = memoizeLast(decodePath);
   return ({ method }, { target }) => {
     if (target === undefined) return responses.problem(400, BAD_HOST);
-    const resource = lookup(parsePath(target));
-    if (typeof resource === "string") return responses.problem(404, resource);
+    const found = lookup(parsePath(target));
+    if (typeof found === "string") return responses.problem(404, found);
     if (method === "OPTIONS") return responses.options();
     const isRead = method === "GET" || method === "HEAD";
-    return isRead ? resource() : responses.problem(405, READ_ONLY);
+    return isRead ? found() : responses.problem(405, READ_ONLY);
   };
 }
 
