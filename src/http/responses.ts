@@ -37,7 +37,7 @@ export class Responses {
   }
 
   /** Returns the response with a reading. */
-  readonly reading = this.#memoize((reading: Reading) => {
+  readonly reading = this.#reuse((reading: Reading) => {
     const fields: Fields = { "content-type": "application/json" };
     if (reading.time !== undefined) {
       // It must not be later than Date (RFC 9110, section 8.8.2.1)
@@ -47,19 +47,19 @@ export class Responses {
     return this.#create(reading.json, 200, fields);
   });
 
-  /** Returns the response with what is known of the sensors, in Prometheus's text format. */
-  readonly metrics = this.#memoize((snapshot: Snapshot) =>
+  /** Returns the response with the known sensors in Prometheus's text format. */
+  readonly metrics = this.#reuse((snapshot: Snapshot) =>
     this.#create(formatMetrics(snapshot), 200, { "content-type": METRICS_TYPE })
   );
 
-  /** Returns the response with what is known of each sensor, as a JSON array. */
-  readonly sensors = this.#memoize((snapshot: Snapshot) => {
+  /** Returns the response with each known sensor in a JSON array. */
+  readonly sensors = this.#reuse((snapshot: Snapshot) => {
     const json = formatSensorList(snapshot, this.clock.wallTime());
     return this.#create(json, 200, { "content-type": "application/json" });
   }, 100); // ages have tenths of a second
 
   /** Returns the response with the last day, a CSV text. */
-  readonly history = this.#memoize((csv: Uint8Array<ArrayBuffer>) =>
+  readonly history = this.#reuse((csv: Uint8Array<ArrayBuffer>) =>
     this.#create(csv, 200, {
       "content-type": "text/csv; charset=utf-8; header=present",
     })
@@ -108,10 +108,10 @@ export class Responses {
   }
 
   /**
-   * Memoizes the last response for a second, in which Date is the same, or for a part of it.
-   * Most responses repeat the previous one: clones share its bytes.
+   * Reuses the last response for a second, in which Date is the same, or for a part of it: most
+   * responses repeat the previous one, and clones share its bytes.
    */
-  #memoize<T>(respond: (input: T) => Response, partMs = 1000) {
+  #reuse<T>(respond: (input: T) => Response, partMs = 1000) {
     let last: { input: T; part: number; response: Response } | undefined;
     return (input: T): Response => {
       const part = Math.floor(this.clock.wallTime() / partMs);
