@@ -14,10 +14,9 @@ const TIMESTAMP = "datasensor_reading_timestamp_seconds";
 const UP = "datasensor_up";
 
 /**
- * Formats what is known of the sensors in Prometheus's text format: the numbers in their
- * readings, when these arrived and, with `--key`, which sensors are silent; and the version of
- * the program. Without room for all sensors, those that have been silent longest are left out
- * first.
+ * Formats the known sensors in Prometheus's text format: the numbers in their readings, when
+ * these arrived and, with `--key`, which sensors are silent; and the version of the program.
+ * Without room for all sensors, those that have been silent longest are left out first.
  */
 export function formatMetrics(snapshot: Snapshot): string {
   let numbers = "";

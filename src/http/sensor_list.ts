@@ -5,7 +5,7 @@ import {
 } from "../sensor/reading.ts";
 
 /**
- * Formats what is known of each sensor as a JSON array, sorted by name: its name, when its last
+ * Formats the known sensors as a JSON array, sorted by name: of each its name, when its last
  * reading arrived, how old that is, in seconds, and that reading, as "last" instead of "reading"
  * while the sensor is silent. An only sensor has no name. Without room for all sensors, those
  * that have been silent longest are left out.
@@ -19,9 +19,9 @@ export function formatSensorList(snapshot: Snapshot, wallTime: number): string {
     const { time, json, isCurrent } = sensor;
     const name = snapshot.haveNames ? sensor.name : undefined;
     const age = Math.round((wallTime - time) / 100) / 10;
-    const known = JSON.stringify({ name, time: new Date(time), age });
+    const members = JSON.stringify({ name, time: new Date(time), age });
     const key = isCurrent ? "reading" : "last";
-    const text = `${known.slice(0, -1)},"${key}":${json}}`;
+    const text = `${members.slice(0, -1)},"${key}":${json}}`;
     room -= text.length + 1;
     if (room <= 0) break;
     sensors.push({ name: sensor.name, text });
