@@ -105,7 +105,7 @@ function causeOf(error: Error & { code?: string }): Cause {
  * @throws {ListenError} If the error may not be retried.
  */
 export async function retryListening(
-  open: () => Listener,
+  attempt: () => Listener,
   mayRetry: (error: ListenError) => boolean,
   signal: AbortSignal,
   logger: Logger,
@@ -116,7 +116,7 @@ export async function retryListening(
   let hasFailed = false;
   while (!signal.aborted) {
     try {
-      const listener = open();
+      const listener = attempt();
       const seconds = ((clock.monotonicTime() - start) / 1000).toFixed(1);
       if (hasFailed) logger.info(`Listening after ${seconds} s`);
       return listener;

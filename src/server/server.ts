@@ -61,8 +61,9 @@ export class Server {
       if (ending.kind === "accept") await this.#closeAfterFailure(listener);
       else await this.#closeForMemory(listener, stop);
       this.#warn(`Closed all connections to recover from "${ending.reason}"`);
-      const open = () => this.#open(addr);
-      listener = await retryListening(open, () => true, stop, logger, system);
+      const attempt = () => this.#listen(addr);
+      const mayRetry = () => true;
+      listener = await retryListening(attempt, mayRetry, stop, logger, system);
       if (!listener) return;
     }
   }
@@ -70,11 +71,11 @@ export class Server {
   /** Listens for the first time. */
   #start(stop: AbortSignal): Promise<Listener | undefined> {
     const { config, logger, system } = this;
-    const open = () => this.#open(config);
+    const attempt = () => this.#listen(config);
     // systemd's restarts would log more than retries do
     const mayRetry = ({ kind }: ListenError) =>
       config.journal && kind === "taken";
-    return retryListening(open, mayRetry, stop, logger, system);
+    return retryListening(attempt, mayRetry, stop, logger, system);
   }
 
   #report(addr: Deno.NetAddr): void {
@@ -87,7 +88,7 @@ export class Server {
     }
   }
 
-  #open(address: Address): Listener {
+  #listen(address: Address): Listener {
     return listen(address, this.application, this.system);
   }
 
