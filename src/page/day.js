@@ -1,6 +1,6 @@
 // The last day of a number, and its graph. Times are those of the board's clock, in ms.
 
-import { toTurn } from "../sensor/walk.js";
+import { toTurn } from "../sensor/series.js";
 import { countDecimals, formatNumber, formatValue } from "./values.js";
 import { joinUnit, toNumber } from "./values.js";
 

@@ -1,7 +1,7 @@
 // Values, as the page shows them. Nothing here needs a browser.
 
-import { DECIMAL, DIRECTION, formatLabel } from "../sensor/walk.js";
-import { toWellFormed, walk } from "../sensor/walk.js";
+import { DIRECTION, nameSeries } from "../sensor/series.js";
+import { DECIMAL, toWellFormed, walk } from "../sensor/walk.js";
 
 export const MAX_VALUES = 2000; // that are shown
 const MAX_AGE_SECONDS = 1000 * 86_400;
@@ -37,7 +37,7 @@ export function listValues(/** @type {Partial<Sensor>} */ sensor) {
   for (const { key, path, value } of walk(reading ?? last)) {
     if (isRepeated(value, name ?? "")) continue;
     if (values.size > MAX_VALUES) break; // one more shows that there are more
-    const label = formatLabel(name, key);
+    const label = nameSeries(name ?? "", key);
     const told = readName(path.join(" › "), key);
     if (typeof value === "boolean") told.kind = "boolean";
     const known = reading === undefined ? { last: value } : { value };

@@ -1,20 +1,20 @@
 import type { Clock } from "../clock.ts";
 import { listNumbers } from "./numbers.ts";
 import { MAX_RESPONSE_CHARACTERS, type Snapshot } from "./reading.ts";
-import { DIRECTION, formatLabel, toTurn } from "./walk.js";
+import { DIRECTION, nameSeries, toTurn } from "./series.js";
 
 const SLOT_MS = 5 * 60_000;
 const MAX_SLOTS = 288; // a day
 const NO_CELLS = ",,"; // of a slot without a sample
-const MAX_NUMBERS = 128;
+const MAX_SERIES = 128;
 const MAX_WALKED = 1000; // how many numbers of a sensor are looked at: a hostile line has 32,000
-const MAX_LABEL_CHARACTERS = 400;
+const MAX_SERIES_NAME_CHARACTERS = 400; // of a sensor and a key
 const TIME_CHARACTERS = "2026-11-26T12:05:00Z\r\n".length;
-const KEPT_SLOTS = 12; // after an hour, a number is not dropped for new ones
+const KEPT_SLOTS = 12; // after an hour, a series is not dropped for new ones
 const MIN_ROW_SHIFT_MS = 1000; // a clock that is slewed moves no row
 
-/** The last day of a number. */
-class Day {
+/** The slots of the last day of a number. */
+class Series {
   /** What each sample adds: the current number, or undefined while it is absent. */
   current: number | undefined;
   /** The cells of each closed slot, as text: numbers take more memory. */
@@ -70,8 +70,7 @@ function roundMean(mean: number): number {
  * the number was current, in memory only. The monotonic clock divides the day.
  */
 export class History {
-  // By label, which follows `min` in the name of a column, the oldest first
-  readonly #days = new Map<string, Day>();
+  readonly #series = new Map<string, Series>(); // by name, the oldest first
   #sampled: Snapshot["current"] | undefined;
   #slot = 0; // the open one
   #clockOffset = 0; // the wall clock minus the monotonic clock
@@ -79,9 +78,9 @@ export class History {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Whether no number is remembered. */
+  /** Whether it has no series. */
   get isEmpty(): boolean {
-    return this.#days.size === 0;
+    return this.#series.size === 0;
   }
 
   /** Adds the current numbers to their slot. To be called once a second. */
@@ -89,7 +88,7 @@ export class History {
     const count = Math.floor(this.clock.monotonicTime() / SLOT_MS) - this.#slot;
     if (count > 0) this.#closeSlots(count);
     if (count > 0 || current !== this.#sampled) this.#setCurrent(current);
-    for (const day of this.#days.values()) day.sample();
+    for (const series of this.#series.values()) series.sample();
   }
 
   /** Returns a CSV text (RFC 4180) with a row for each closed slot. */
@@ -102,11 +101,11 @@ export class History {
     return this.#csv ??= new TextEncoder().encode(this.#format());
   }
 
-  /** Closes slots that are over, and forgets numbers that were not current for a day. */
+  /** Closes slots that are over, and drops series that were not current for a day. */
   #closeSlots(count: number): void {
-    for (const [label, day] of this.#days) {
-      day.close(count);
-      if (day.filled === 0) this.#days.delete(label);
+    for (const [name, series] of this.#series) {
+      series.close(count);
+      if (series.filled === 0) this.#series.delete(name);
     }
     this.#slot += count;
     this.#csv = undefined;
@@ -115,45 +114,45 @@ export class History {
   /** Sets the current numbers, and adds new ones as far as there is room. */
   #setCurrent(current: Snapshot["current"]): void {
     this.#sampled = current;
-    for (const day of this.#days.values()) day.current = undefined;
+    for (const series of this.#series.values()) series.current = undefined;
     const added = new Map<string, number>();
-    for (const [label, number] of listLabels(current)) {
-      const day = this.#days.get(label);
-      if (day) day.current = number;
-      else if (added.size < MAX_NUMBERS) added.set(label, number);
+    for (const [name, number] of listCurrent(current)) {
+      const series = this.#series.get(name);
+      if (series) series.current = number;
+      else if (added.size < MAX_SERIES) added.set(name, number);
     }
-    for (const [label, number] of added) {
+    for (const [name, number] of added) {
       if (!this.#makeRoom()) return;
-      const day = new Day(DIRECTION.test(label));
-      day.current = number;
-      this.#days.set(label, day);
+      const series = new Series(DIRECTION.test(name));
+      series.current = number;
+      this.#series.set(name, series);
     }
   }
 
   /**
-   * Forgets a number if there are too many: of those that are not current, and were seen for
-   * less than an hour, the one that was seen least. So a sensor that has just died stays,
+   * Drops a series if there are too many: of those that are not current, and were seen for less
+   * than an hour, the one that was seen least. So a sensor that has just died stays,
    * however many others pass. Returns whether there is room.
    */
   #makeRoom(): boolean {
-    if (this.#days.size < MAX_NUMBERS) return true;
-    const [least] = [...this.#days].filter(([, { current, filled }]) =>
+    if (this.#series.size < MAX_SERIES) return true;
+    const [least] = [...this.#series].filter(([, { current, filled }]) =>
       current === undefined && filled < KEPT_SLOTS
     ).sort(([, a], [, b]) => a.filled - b.filled);
-    return least !== undefined && this.#days.delete(least[0]);
+    return least !== undefined && this.#series.delete(least[0]);
   }
 
   #format(): string {
     let room = MAX_RESPONSE_CHARACTERS - TIME_CHARACTERS * (1 + MAX_SLOTS);
-    const columns = [...this.#days].filter(([, { filled }]) => filled > 0)
+    const columns = [...this.#series].filter(([, { filled }]) => filled > 0)
       .sort(([, a], [, b]) => b.filled - a.filled)
       // Without room for all, those with the fewest slots are left out
-      .filter(([label, { cells }]) => {
-        room -= [...nameColumns(label), ...cells].join().length + 1;
+      .filter(([name, { cells }]) => {
+        room -= [...nameColumns(name), ...cells].join().length + 1;
         return room > 0;
       })
       .sort(([a], [b]) => a < b ? -1 : 1); // in the same order after each restart
-    const names = columns.flatMap(([label]) => nameColumns(label));
+    const names = columns.flatMap(([name]) => nameColumns(name));
     const lines = [["time", ...names].join(",")];
     for (let row = 0; row < MAX_SLOTS; row++) {
       const cells = columns.map(([, { cells }]) => cells[row]!);
@@ -169,23 +168,23 @@ export class History {
   }
 }
 
-/** Returns the names of the columns of a number. None can be a formula of a spreadsheet. */
-function nameColumns(label: string): string[] {
+/** Returns the names of the columns of a series. None can be a formula of a spreadsheet. */
+function nameColumns(series: string): string[] {
   return ["min", "mean", "max"].map((name) => {
-    const cell = name + label;
+    const cell = name + series;
     return /[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
   });
 }
 
-/** Yields the current numbers with their labels. Of the same label, the last counts. */
-function* listLabels(
+/** Yields the current numbers by the names of their series. Of the same name, the last counts. */
+function* listCurrent(
   current: Snapshot["current"],
 ): Generator<[string, number]> {
   for (const [name, { json }] of current) {
     for (const [key, number] of listNumbers(json).take(MAX_WALKED)) {
       const length = name.length + (key?.length ?? 0);
-      if (length > MAX_LABEL_CHARACTERS) continue;
-      yield [formatLabel(name, key), number];
+      if (length > MAX_SERIES_NAME_CHARACTERS) continue;
+      yield [nameSeries(name, key), number];
     }
   }
 }
