@@ -95,7 +95,7 @@ class Watched:
 
     def __init__(self, line, board=None, told=GOOD):
         self.line, self.board = line, board
-        self.label = f"{clean(line.name)} on {line.board}" if line.name else line.board
+        self.title = f"{clean(line.name)} on {line.board}" if line.name else line.board
         self.told, self.state, self.since = told, told, 0.0
         self.run = self.others = 0  # looks in a row that are alike, and not as told
         self.time = self.last = self.heard = self.missing = 0  # of a sensor, and in looks
@@ -111,11 +111,11 @@ class Watched:
         needed = LOOKS[state][0] if state != GOOD else LOOKS.get(self.told, (0, 0))[1]
         if state == self.told or (self.told and looks < needed):
             return []
-        row = f"{self.label} is back" if self.told else self.label
+        row = f"{self.title} is back" if self.told else self.title
         if state != GOOD:
             what = "silent" if state == SILENT else f"not {self.line.condition or 'one reading'}"
             start = time.strftime("%F %R %Z", time.localtime(self.since))
-            row = f"{self.label}: {what} since {start}"
+            row = f"{self.title}: {what} since {start}"
         self.told, self.others = state, 0
         return [f"{row}: {clean(text)}".rstrip(": ")]
 
@@ -133,7 +133,7 @@ class Watched:
 
 
 class Board(Watched):
-    """A board, and what is known of its sensors: those listed last come last."""
+    """A board and its sensors: those listed last come last."""
 
     def find_news(self, status, value, text, now):
         items = value if isinstance(value, list) else []
@@ -144,7 +144,7 @@ class Board(Watched):
         for name, item in listed.items():
             state = GOOD if "reading" in item else SILENT
             told = None if self.told is None and state == SILENT else GOOD
-            sensor = self.sensors.pop(name, None) or Watched(Line("", self.label, name), told=told)
+            sensor = self.sensors.pop(name, None) or Watched(Line("", self.title, name), told=told)
             self.sensors[name] = sensor
             age = item.get("age")
             sensor.last = now - age if type(age) is float and 0 <= age < now else now
@@ -160,7 +160,7 @@ class Board(Watched):
                 rows += sensor.see(SILENT, "no longer listed", sensor.last)
         self.sensors = dict([*self.sensors.items()][-MAX_SENSORS:])
         if len(rows) > MAX_ROWS:
-            rows = [f"{len(rows)} sensors of {self.label}, such as:", *rows[:MAX_ROWS]]
+            rows = [f"{len(rows)} sensors of {self.title}, such as:", *rows[:MAX_ROWS]]
         text = f"{len(listed)} sensor{'s' * (len(listed) > 1)}: {', '.join([*listed][:MAX_ROWS])}"
         return self.see(GOOD, text, now) + rows
 
@@ -204,7 +204,7 @@ def main():
         sys.exit(2)
     boards = {line.board.lower(): Board(line, told=None) for line in lines if line.name is None}
     readings = [Watched(it, boards.get(it.board.lower())) for it in lines if it.name is not None]
-    rows = [*wrong, "Watching:", *(f"{it.label} {it.line.condition}" for it in readings)]
+    rows = [*wrong, "Watching:", *(f"{it.title} {it.line.condition}" for it in readings)]
     while True:
         for it in [*boards.values(), *readings]:
             if not it.board or it.board.state == GOOD:  # else there would be no answer

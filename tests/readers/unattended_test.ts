@@ -79,7 +79,7 @@ async function check(f: string, rows: string[]): Promise<void> {
 
 test("messages.py reads lines, refuses invalid ones, and judges readings", async () => {
   const ask = `def f(it):
-    return m.parse_line(it).address + " | " + m.Watched(m.parse_line(it)).label`;
+    return m.parse_line(it).address + " | " + m.Watched(m.parse_line(it)).title`;
   await check(ask, ASKED.trim().split("\n"));
   const parse = `def f(it):
     topic, [line], [wrong] = m.parse_file("http://A\\n" + it + "\\nhttp://B")
@@ -136,9 +136,9 @@ test("messages.py sends what it watches, and what changes, until it is taken", a
   const told = texts.join("\n---\n")
     .replace(/(since|at) \S+ ..:.. [^\s:]+/g, "$1 T")
     .replace(/(curl: \(\d+\)|t<3:).*/g, "$1");
-  const labels = NO_READINGS.map((_, index) => `BOARD/${index}\n`).join("");
+  const titles = NO_READINGS.map((_, index) => `BOARD/${index}\n`).join("");
   const first =
-    `Not watched: …@BOARD/k/datasensor t<3:\nWatching:\n${labels}BOARD/k\na on BOARD/k\nb on BOARD/k\nb on BOARD/d\nBOARD/d: not one reading since T: no reading, HTTP 503\nBOARD/k: 1 sensor: a\na on BOARD/k: silent since T`;
+    `Not watched: …@BOARD/k/datasensor t<3:\nWatching:\n${titles}BOARD/k\na on BOARD/k\nb on BOARD/k\nb on BOARD/d\nBOARD/d: not one reading since T: no reading, HTTP 503\nBOARD/k: 1 sensor: a\na on BOARD/k: silent since T`;
   const late = `${first}\nWritten at T`;
   const news =
     NO_READINGS.map(([, reason], index) =>

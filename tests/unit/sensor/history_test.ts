@@ -61,7 +61,7 @@ Deno.test("History has the lowest, mean and highest of each five minutes, after 
 const LONG = "k".repeat(399);
 
 /** Sensors, their readings, and the only column of a lowest number. */
-const LABELS: [name: string | undefined, json: string, column: string][] = [
+const SERIES: [name: string | undefined, json: string, column: string][] = [
   [undefined, '" 21.5\\r"', "min"],
   [undefined, '{"":1,"t":"21.5","no":null}', "min "],
   [undefined, '{"a.b":[1],"a":{"b":[2]}}', "min a.b.0"],
@@ -74,7 +74,7 @@ const LABELS: [name: string | undefined, json: string, column: string][] = [
 ];
 
 Deno.test("History names the columns of numbers, and leaves out those with long names", () => {
-  for (const [name, json, column] of LABELS) {
+  for (const [name, json, column] of SERIES) {
     const { lines } = new Simulation().run(5 * MINUTE, json, name);
     const text = lines.join("\r\n");
     assertEquals(text.slice(0, 6 + column.length), `time,${column},`);
@@ -154,7 +154,7 @@ Deno.test("History has the slots in which an hourly sensor is current", () => {
   assertEquals(rows(3700), "x".repeat(24));
 });
 
-Deno.test("History has the last day, and forgets a number that is absent for one", () => {
+Deno.test("History has the last day, and drops a number that is absent for one", () => {
   const simulation = new Simulation().run(HOUR, '{"old":1,"t":2}')
     .run(24 * HOUR - 10 * MINUTE, '{"t":2,"new":3}');
   const { lines } = simulation;
