@@ -107,7 +107,7 @@ async function serve(config: Config, system: System): Promise<void> {
 
 /**
  * Follows what sensors print to standard input, as long as the service runs: keeps their last
- * readings and their last day, and logs which of them fall silent.
+ * readings and their history, and logs which of them fall silent.
  */
 function followSensors(
   { json, keys, maxAgeSeconds, journal }: Config,

@@ -3,7 +3,7 @@ import { requestTarget } from "./request_target.ts";
 /** Answers a request. A middleware takes a handler and returns a handler. */
 export type Handler = (request: Request, context: RequestContext) => Response;
 
-/** What is known of a request besides the request itself. */
+/** What a handler gets besides the request. */
 export interface RequestContext {
   /** The IP address of the client. */
   readonly client: string;

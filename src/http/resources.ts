@@ -25,7 +25,7 @@ const UNKNOWN_SENSOR =
 /** Looks up a resource by its path: returns what answers GET, or the reason for a 404. */
 export type Lookup = (path: string) => (() => Response) | string;
 
-/** What keeps the readings of the sensors, and their numbers of the last day. */
+/** The last readings of the sensors, and their history. */
 export interface Sensors {
   readonly readings: LastReadings;
   readonly history: History;
@@ -51,7 +51,7 @@ export function createSensorLookup(
     const isKnown = all || silent.size > 0;
     // Without a name, no metric tells that a sensor is silent
     const hasMetrics = haveNames ? isKnown : all;
-    const hasDay = all || !history.isEmpty;
+    const hasHistory = all || !history.isEmpty;
     switch (path) {
       case RESOURCE_PATH:
         return all ? () => responses.reading(all) : unavailable();
@@ -60,7 +60,9 @@ export function createSensorLookup(
       case SENSORS_PATH:
         return isKnown ? () => responses.sensors(snapshot) : unavailable();
       case HISTORY_PATH:
-        return hasDay ? () => responses.history(history.csv()) : unavailable();
+        return hasHistory
+          ? () => responses.history(history.csv())
+          : unavailable();
       case PAGE_PATH:
         return () => responses.page();
     }

@@ -58,7 +58,7 @@ export class Responses {
     return this.#create(json, 200, { "content-type": "application/json" });
   }, 100); // ages have tenths of a second
 
-  /** Returns the response with the last day, a CSV text. */
+  /** Returns the response with the history, a CSV text. */
   readonly history = this.#reuse((csv: Uint8Array<ArrayBuffer>) =>
     this.#create(csv, 200, {
       "content-type": "text/csv; charset=utf-8; header=present",

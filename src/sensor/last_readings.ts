@@ -53,8 +53,8 @@ export class LastReadings {
   ) {}
 
   /**
-   * Replaces the reading of a sensor. Forgets the sensors that have been silent longest if
-   * all have too many characters.
+   * Replaces the reading of a sensor. Evicts the sensors that have been silent longest if all
+   * have too many characters.
    */
   set(json: string, name = ""): void {
     const arrival = this.#lastArrival = this.clock.monotonicTime();
@@ -65,7 +65,7 @@ export class LastReadings {
     const knownMs = known?.knownMs ?? (this.haveNames ? 0 : Infinity);
     const runStart = previous?.runStart ?? arrival;
     this.#add(this.#current, name, { json, arrival, runStart, knownMs });
-    if (this.#characters > MAX_CHARACTERS) this.#makeRoom();
+    if (this.#characters > MAX_CHARACTERS) this.#evict();
   }
 
   /** Notes that the sensor has sent an invalid line. */
@@ -78,7 +78,7 @@ export class LastReadings {
     this.#end = how;
   }
 
-  /** Returns what is known: the same object until that changes, or the clock is set. */
+  /** Returns the known sensors: the same object until they change, or the clock is set. */
   snapshot(): Snapshot {
     const time = this.clock.monotonicTime();
     this.#expire(time);
@@ -143,7 +143,7 @@ export class LastReadings {
     }
   }
 
-  #makeRoom(): void {
+  #evict(): void {
     for (const sensors of [this.#silent, this.#current]) {
       for (const name of sensors.keys()) {
         const isLatest = sensors === this.#current && sensors.size === 1;
@@ -154,7 +154,7 @@ export class LastReadings {
     }
   }
 
-  /** Adds a sensor as the last one, in place of what was known of it. */
+  /** Adds a sensor as the last one, in place of its previous reading. */
   #add(sensors: Map<string, Sensor>, name: string, sensor: Sensor): void {
     this.#delete(name);
     sensors.set(name, sensor);

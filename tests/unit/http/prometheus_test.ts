@@ -5,8 +5,8 @@ import project from "../../../deno.json" with { type: "json" };
 import { formatMetrics } from "../../../src/http/prometheus.ts";
 import type { Snapshot } from "../../../src/sensor/reading.ts";
 
-/** Creates what is known of sensors: each sent its reading a second before the one before it. */
-function measure(
+/** Creates a snapshot, in which each reading arrived a second before the one before it. */
+function createSnapshot(
   current: [name: string, json: string][],
   silent: string[] = [],
   haveNames = true,
@@ -27,8 +27,8 @@ function measure(
   };
 }
 
-/** Creates what is known of an only sensor. */
-const measureOne = (json: string) => measure([["", json]], [], false);
+/** Creates a snapshot of a sensor that has no name. */
+const createUnnamed = (json: string) => createSnapshot([["", json]], [], false);
 
 /** Returns the samples in a text, without those of the program. */
 const samplesOf = (text: string) =>
@@ -36,7 +36,7 @@ const samplesOf = (text: string) =>
     [];
 
 Deno.test("formatMetrics() describes the numbers of each sensor, its time, and whether it is current", () => {
-  const text = formatMetrics(measure([
+  const text = formatMetrics(createSnapshot([
     ["Nexus-TH/1/42", '{"t":{"x":[21.50]},"on":true,"time":"12:00"}'],
     ['a"b', "{}"],
     ["__proto__", '{"t":2}'],
@@ -97,7 +97,7 @@ const READINGS: Record<string, string> = {
 for (const [json, samples] of Object.entries(READINGS)) {
   Deno.test(`formatMetrics() formats ${json}`, () => {
     const expected = samples ? samples.split("; ") : [];
-    assertEquals(samplesOf(formatMetrics(measureOne(json))), [
+    assertEquals(samplesOf(formatMetrics(createUnnamed(json))), [
       ...expected.map((sample) => `reading${sample}`),
       "reading_timestamp_seconds 1",
     ]);
@@ -111,7 +111,7 @@ const fill = (characters: number) =>
   `{"k":[${Array(Math.ceil(characters / 42)).fill(1)}]}`;
 
 Deno.test("formatMetrics() shows a sensor with all its numbers and its time, or not at all", () => {
-  const text = formatMetrics(measure([
+  const text = formatMetrics(createSnapshot([
     ["fits", fill(MAX_CHARACTERS / 2)],
     ["does not fit", fill(MAX_CHARACTERS / 2)],
     ["fits, too", '{"t":21.5}'],
@@ -132,7 +132,7 @@ Deno.test("formatMetrics() shows a sensor with all its numbers and its time, or 
 
 Deno.test("formatMetrics() leaves out silent sensors first, those that have been silent longest", () => {
   const silent = Array.from({ length: 9000 }, (_, i) => `silent ${i}`);
-  const text = formatMetrics(measure([["a", '{"t":1}']], silent));
+  const text = formatMetrics(createSnapshot([["a", '{"t":1}']], silent));
   const samples = samplesOf(text);
   const ups = samples.filter((sample) => sample.endsWith("} 0"));
   assert(samples.includes('up{sensor="a"} 1') && ups.length < silent.length);
@@ -142,7 +142,7 @@ Deno.test("formatMetrics() leaves out silent sensors first, those that have been
 });
 
 Deno.test("formatMetrics() shows the first numbers of a single sensor, and its time", () => {
-  const text = formatMetrics(measureOne(fill(2 * MAX_CHARACTERS)));
+  const text = formatMetrics(createUnnamed(fill(2 * MAX_CHARACTERS)));
   const samples = samplesOf(text);
   assertEquals(samples[0], 'reading{key="k.0"} 1');
   assertEquals(samples.at(-1), "reading_timestamp_seconds 1");

@@ -1,4 +1,4 @@
-// What is known of each sensor, as JSON.
+// The list of the known sensors, as JSON.
 
 import { assert, assertEquals } from "@std/assert";
 import { formatSensorList } from "../../../src/http/sensor_list.ts";

@@ -1,4 +1,4 @@
-// The history: what is remembered of a day, whose clocks a test moves.
+// The history of a day, whose clocks a test moves.
 
 import { assertEquals } from "@std/assert";
 import { History } from "../../../src/sensor/history.ts";
