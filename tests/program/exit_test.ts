@@ -131,7 +131,7 @@ test("`deno task start` completes its log after Ctrl+C, although it arrives twic
   await getMany(program.port, REQUESTS);
   await program.write("\x03");
   const { code } = await program.waitForEnd();
-  assert([0, 130].includes(code), `${code}`); // 130: a fault of deno task
+  assert([0, 130].includes(code), `${code}`); // 130: a bug of deno task
   assertEquals(program.lines.length, REQUESTS);
 });
 
