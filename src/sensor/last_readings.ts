@@ -13,7 +13,7 @@ interface Sensor {
   readonly json: string;
   /** When that arrived. */
   readonly arrival: number;
-  /** When its current run of readings began, without a break of more than the maximum age. */
+  /** When its run of readings began, without a break of more than the maximum age. */
   readonly runStart: number;
   /** How long it stays known once it is silent, by its earlier runs, in ms. */
   readonly knownMs: number;
