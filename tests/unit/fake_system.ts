@@ -22,7 +22,7 @@ const INTERFACES = [
 ];
 
 export class FakeSystem extends TestClock {
-  readonly input = new TestInput(this);
+  readonly input = new TestInput();
   /** What was written, after the name of the stream. */
   readonly written: string[] = [];
   isInputTerminal = false;

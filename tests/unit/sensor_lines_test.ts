@@ -1,7 +1,7 @@
 // What a sensor prints, and what the program serves and logs of it.
 
 import { assertEquals } from "@std/assert";
-import { Service } from "./service.ts";
+import { type Pause, Service } from "./service.ts";
 import type { Chunk } from "./test_input.ts";
 
 const LONGEST = "x".repeat(64 * 1024);
@@ -40,7 +40,12 @@ const BUFFERED =
   "in a pipe, it may buffer its output, or its line may lack a line feed at the end";
 
 /** Flags and what is printed, the answer, and what is logged. */
-type Row = [flags: string, Chunk[], answer: string, ...messages: string[]];
+type Row = [
+  flags: string,
+  (Chunk | Pause)[],
+  answer: string,
+  ...messages: string[],
+];
 
 const INPUTS: Row[] = [
   ["", ["21.5\n", "2", "2.\r\n23"], '200 "22."'],
@@ -190,7 +195,7 @@ Deno.test("all names since the last minute are logged, and at once that no senso
   ]);
 });
 
-Deno.test("sensors that are forgotten for lack of room are logged, but not that they are silent", async () => {
+Deno.test("sensors that are evicted are logged, but not that they are silent", async () => {
   const text = "1".repeat(40_000);
   const warnings = await watch(5, (second) => [`\x9b${second % 3}`], { text });
   const problem =

@@ -36,6 +36,9 @@ const TITLES: Record<number, string> = {
   503: "Service Unavailable",
 };
 
+/** For how long a sensor prints nothing, in ms. */
+export type Pause = number;
+
 /** A request with a URL as Deno.serve passes it on: a Request would normalize it. */
 export class RawRequest extends Request {
   constructor(private readonly rawUrl: string, method: string) {
@@ -53,7 +56,7 @@ export class Service extends FakeSystem {
   /** Its exit code, once it has ended. */
   code: number | undefined;
   readonly #asked: string[] = []; // what must be logged of ask()
-  /** When the last answer was modified. */
+  /** When the reading of the last answer arrived, as its header has it. */
   modified: string | null = null;
 
   /** @param flags The command line, with a space between two arguments. */
@@ -78,8 +81,8 @@ export class Service extends FakeSystem {
     return this.lines.filter((line) => !parseAccessLine(line));
   }
 
-  /** Prints as a sensor does, and lets time pass for each number, in ms. */
-  async send(...chunks: Chunk[]): Promise<void> {
+  /** Prints as a sensor does, and lets time pass at each pause. */
+  async send(...chunks: (Chunk | Pause)[]): Promise<void> {
     for (const chunk of chunks) {
       await this.pass(typeof chunk === "number" ? chunk : 0);
       if (typeof chunk === "number") continue;

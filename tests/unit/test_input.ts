@@ -1,17 +1,14 @@
-// An input whose chunks and pauses tests determine.
+// An input whose chunks tests determine.
 
 import { assert } from "@std/assert";
 import type { Input } from "../../src/sensor/line_reader.ts";
-import type { TestClock } from "./test_clock.ts";
 
-/** What a read of the input returns; null is its end, a number a pause in ms. */
-export type Chunk = string | Error | number | null;
+/** What a read of the input returns, or throws; null is its end. */
+export type Chunk = string | Error | null;
 
 export class TestInput implements Input {
   readonly #chunks: Chunk[] = [];
   #wake: (() => void) | undefined; // the read that waits
-
-  constructor(private readonly clock: TestClock) {}
 
   /** Whether a read waits for more. */
   get isAwaited(): boolean {
@@ -31,10 +28,6 @@ export class TestInput implements Input {
       this.#wake = undefined;
     }
     const chunk = this.#chunks.shift()!;
-    if (typeof chunk === "number") {
-      this.clock.skip(chunk);
-      return await this.read(room);
-    }
     if (chunk instanceof Error) throw chunk;
     if (chunk === null) return null;
     const { read, written } = new TextEncoder().encodeInto(chunk, room);

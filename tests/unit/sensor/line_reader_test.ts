@@ -8,7 +8,7 @@ import { TestInput } from "../test_input.ts";
 
 Deno.test("readLines() rests after each KiB, so that requests get a turn and a flood waits", async () => {
   const clock = new TestClock();
-  const input = new TestInput(clock);
+  const input = new TestInput();
   const endless = "x".repeat(MAX_LINE_BYTES + 2);
   input.push(endless.repeat(2), "\n", "y".repeat(1023) + "\nz\n", null);
   const countLines = async () => {
