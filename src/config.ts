@@ -10,9 +10,9 @@ export interface Config {
   readonly stdin: boolean;
   /** Whether each line is a JSON text, instead of any text. */
   readonly json: boolean;
-  /** The keys of a line whose values name its sensor, if there are several. */
+  /** The keys whose values in a line name its sensor. Without keys, sensors have no names. */
   readonly keys?: readonly string[];
-  /** How old the last line may be, in seconds; Infinity for no limit. */
+  /** How old the last reading may be, in seconds; Infinity for no limit. */
   readonly maxAgeSeconds: number;
   /** Whether web pages of other origins may read the responses. */
   readonly cors: boolean;

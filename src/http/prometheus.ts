@@ -16,7 +16,7 @@ const UP = "datasensor_up";
 /**
  * Formats the known sensors in Prometheus's text format: the numbers in their readings, when
  * these arrived and, with `--key`, which sensors are silent; and the version of the program.
- * Without room for all sensors, those that have been silent longest are left out first.
+ * Without room for all sensors, the latest readings have it first.
  */
 export function formatMetrics(snapshot: Snapshot): string {
   let numbers = "";
@@ -25,7 +25,7 @@ export function formatMetrics(snapshot: Snapshot): string {
   let room = MAX_RESPONSE_CHARACTERS;
   const { haveNames } = snapshot;
   for (const { name, time, json, isCurrent } of listSensors(snapshot)) {
-    const label = haveNames ? formatLabelPair("sensor", name) : "";
+    const label = haveNames ? formatLabel("sensor", name) : "";
     const timestamp = formatSample(TIMESTAMP, label, time / 1000);
     const up = haveNames ? formatSample(UP, label, isCurrent ? 1 : 0) : "";
     const ownLength = timestamp.length + up.length;
@@ -66,7 +66,7 @@ function formatNumbers(
 ): { text: string; isAll: boolean } {
   const samples = new Map<string, string>(); // by label
   for (const [key, number] of numbers) {
-    const keyLabel = key === undefined ? "" : formatLabelPair("key", key);
+    const keyLabel = key === undefined ? "" : formatLabel("key", key);
     const labels = [sensorLabel, keyLabel].filter(Boolean).join(",");
     const sample = formatSample(NUMBER, labels, number);
     room -= sample.length;
@@ -81,7 +81,7 @@ function formatSample(metric: string, labels: string, value: number): string {
   return `${metric}${labels && `{${labels}}`} ${value}\n`;
 }
 
-function formatLabelPair(name: string, value: string): string {
+function formatLabel(name: string, value: string): string {
   const text = value.replace(/[\\"]/g, "\\$&");
   return `${name}="${text.replaceAll("\n", "\\n")}"`;
 }

@@ -6,19 +6,19 @@ import { memoizeLast } from "./memoize_last.ts";
 import type { Responses } from "./responses.ts";
 
 /** The path of the reading. */
-export const RESOURCE_PATH = "/datasensor";
+export const READING_PATH = "/datasensor";
 
 const METRICS_PATH = "/metrics"; // where Prometheus looks
 const SENSORS_PATH = "/sensors";
 const HISTORY_PATH = "/history";
 const PAGE_PATH = "/";
-const SENSOR_PREFIX = `${RESOURCE_PATH}/`;
+const SENSOR_PREFIX = `${READING_PATH}/`;
 const BAD_HOST = "The host of the request is invalid";
 const READ_ONLY = "The resource is read-only: use GET, HEAD or OPTIONS";
 const UNKNOWN_PATH =
-  `The only resource is ${RESOURCE_PATH}: ${METRICS_PATH}, ${SENSORS_PATH}, ${HISTORY_PATH} and ${PAGE_PATH} need --stdin`;
+  `The only resource is ${READING_PATH}: ${METRICS_PATH}, ${SENSORS_PATH}, ${HISTORY_PATH} and ${PAGE_PATH} need --stdin`;
 const UNKNOWN_PATH_WITH_SENSOR =
-  `The resources are ${RESOURCE_PATH}, ${METRICS_PATH}, ${SENSORS_PATH}, ${HISTORY_PATH} and ${PAGE_PATH}`;
+  `The resources are ${READING_PATH}, ${METRICS_PATH}, ${SENSORS_PATH}, ${HISTORY_PATH} and ${PAGE_PATH}`;
 const UNKNOWN_SENSOR =
   `No sensor of this name has sent a reading since the start, or it was silent for so long that it is forgotten: ${SENSORS_PATH} lists those that are known`;
 
@@ -35,7 +35,7 @@ export interface Sensors {
 export function createTextLookup(text: string, responses: Responses): Lookup {
   const reading: Reading = { json: JSON.stringify(text) };
   const read = () => responses.reading(reading);
-  return (path) => path === RESOURCE_PATH ? read : UNKNOWN_PATH;
+  return (path) => path === READING_PATH ? read : UNKNOWN_PATH;
 }
 
 /** Creates the lookup of a service with a sensor, or several. */
@@ -48,17 +48,17 @@ export function createSensorLookup(
   return (path) => {
     const snapshot = readings.snapshot();
     const { haveNames, all, current, silent } = snapshot;
-    const isKnown = all || silent.size > 0;
+    const hasKnown = all || silent.size > 0;
     // Without a name, no metric tells that a sensor is silent
-    const hasMetrics = haveNames ? isKnown : all;
+    const hasMetrics = haveNames ? hasKnown : all;
     const hasHistory = all || !history.isEmpty;
     switch (path) {
-      case RESOURCE_PATH:
+      case READING_PATH:
         return all ? () => responses.reading(all) : unavailable();
       case METRICS_PATH:
         return hasMetrics ? () => responses.metrics(snapshot) : unavailable();
       case SENSORS_PATH:
-        return isKnown ? () => responses.sensors(snapshot) : unavailable();
+        return hasKnown ? () => responses.sensors(snapshot) : unavailable();
       case HISTORY_PATH:
         return hasHistory
           ? () => responses.history(history.csv())

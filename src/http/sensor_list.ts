@@ -8,9 +8,9 @@ import {
  * Formats the known sensors as a JSON array, sorted by name: of each its name, when its last
  * reading arrived, how old that is, in seconds, and that reading, as "last" instead of "reading"
  * while the sensor is silent. An only sensor has no name. Without room for all sensors, those
- * that have been silent longest are left out.
+ * with the oldest readings are left out, first silent ones.
  *
- * @param wallTime The time of the wall clock for which the snapshot was taken.
+ * @param wallTime The time of the wall clock by which readings have their age.
  */
 export function formatSensorList(snapshot: Snapshot, wallTime: number): string {
   const sensors: { name: string; text: string }[] = [];

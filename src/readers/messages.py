@@ -125,9 +125,9 @@ class Watched:
             values = find(value, self.line.key)
             are_good = values and all(is_good(it, self.line) for it in values)
             return self.see(GOOD if are_good else BAD, text, now)
-        is_known = status == "404" and self.board and self.line.name in self.board.sensors
+        is_listed = status == "404" and self.board and self.line.name in self.board.sensors
         rows = self.see(SILENT, text, now)
-        if rows and self.board and (status == "503" or is_known):  # the board tells it
+        if rows and self.board and (status == "503" or is_listed):  # the board tells it
             self.told, rows = GOOD, []
         return rows
 
@@ -207,7 +207,7 @@ def main():
     rows = [*wrong, "Watching:", *(f"{it.title} {it.line.condition}" for it in readings)]
     while True:
         for it in [*boards.values(), *readings]:
-            if not it.board or it.board.state == GOOD:  # else there would be no answer
+            if not it.board or it.board.state == GOOD:  # else it tells it
                 rows += it.find_news(*look(it.line.address), time.time())
         if rows:
             send(topic, rows)

@@ -144,7 +144,7 @@ export class History {
 
   #format(): string {
     let room = MAX_RESPONSE_CHARACTERS - TIME_CHARACTERS * (1 + MAX_SLOTS);
-    const columns = [...this.#series].filter(([, { filled }]) => filled > 0)
+    const listed = [...this.#series].filter(([, { filled }]) => filled > 0)
       .sort(([, a], [, b]) => b.filled - a.filled)
       // Without room for all, those with the fewest slots are left out
       .filter(([name, { cells }]) => {
@@ -152,11 +152,11 @@ export class History {
         return room > 0;
       })
       .sort(([a], [b]) => a < b ? -1 : 1); // in the same order after each restart
-    const names = columns.flatMap(([name]) => nameColumns(name));
+    const names = listed.flatMap(([name]) => nameColumns(name));
     const lines = [["time", ...names].join(",")];
     for (let row = 0; row < MAX_SLOTS; row++) {
-      const cells = columns.map(([, { cells }]) => cells[row]!);
-      // The first row is that in which the first column begins
+      const cells = listed.map(([, { cells }]) => cells[row]!);
+      // The first row is that in which the first series begins
       if (lines.length === 1 && cells.every((text) => text === NO_CELLS)) {
         continue;
       }

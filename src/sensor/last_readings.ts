@@ -26,9 +26,9 @@ interface Sensor {
  * again: one that was heard once is forgotten at once.
  */
 export class LastReadings {
-  // By name, those that have been silent longest first
+  // By name, the oldest reading first
   readonly #current = new Map<string, Sensor>();
-  readonly #silent = new Map<string, Sensor>(); // apart, so that no request walks over them
+  readonly #silent = new Map<string, Sensor>(); // apart: most requests ask for current ones
   #characters = 0;
   #forgetAt = Infinity; // when the next silent sensor is forgotten
   #lastArrival: number | undefined;
@@ -53,8 +53,8 @@ export class LastReadings {
   ) {}
 
   /**
-   * Replaces the reading of a sensor. Evicts the sensors that have been silent longest if all
-   * have too many characters.
+   * Replaces the reading of a sensor. Evicts the sensors with the oldest readings, first silent
+   * ones, if all have too many characters.
    */
   set(json: string, name = ""): void {
     const arrival = this.#lastArrival = this.clock.monotonicTime();
@@ -80,9 +80,9 @@ export class LastReadings {
 
   /** Returns the known sensors: the same object until they change, or the clock is set. */
   snapshot(): Snapshot {
-    const time = this.clock.monotonicTime();
-    this.#expire(time);
-    const offset = this.clock.wallTime() - time;
+    const monotonicMs = this.clock.monotonicTime();
+    this.#expire(monotonicMs);
+    const offset = this.clock.wallTime() - monotonicMs;
     if (Math.abs(offset - this.#clockOffset) >= MIN_CLOCK_CHANGE_MS) {
       this.#clockOffset = offset;
       this.#snapshot = this.#silentReadings = undefined;
@@ -108,17 +108,17 @@ export class LastReadings {
       : `The sensor has sent no reading so far; ${this.hint}`;
   }
 
-  #expire(time: number): void {
+  #expire(monotonicMs: number): void {
     const maxAgeMs = this.maxAgeSeconds * 1000;
-    this.#silence(time, maxAgeMs);
-    if (time >= this.#forgetAt) this.#forget(time, maxAgeMs);
+    this.#silence(monotonicMs, maxAgeMs);
+    if (monotonicMs >= this.#forgetAt) this.#forget(monotonicMs, maxAgeMs);
   }
 
   /** Makes sensors silent whose readings are too old. */
-  #silence(time: number, maxAgeMs: number): void {
+  #silence(monotonicMs: number, maxAgeMs: number): void {
     for (const [name, sensor] of this.#current) {
       const { arrival, runStart } = sensor;
-      if (time - arrival <= maxAgeMs) break; // those that follow came later
+      if (monotonicMs - arrival <= maxAgeMs) break; // those that follow came later
       this.#delete(name);
       const runMs = arrival - runStart;
       let knownMs = Math.max(sensor.knownMs, runMs);
@@ -127,18 +127,18 @@ export class LastReadings {
       }
       const forgetAt = arrival + maxAgeMs + knownMs;
       // What would be forgotten at once is not added: a flood of names would take long
-      if (time > forgetAt) continue;
+      if (monotonicMs > forgetAt) continue;
       this.#add(this.#silent, name, { ...sensor, knownMs });
       this.#forgetAt = Math.min(this.#forgetAt, forgetAt);
     }
   }
 
   /** Forgets sensors that have been silent for too long. */
-  #forget(time: number, maxAgeMs: number): void {
+  #forget(monotonicMs: number, maxAgeMs: number): void {
     this.#forgetAt = Infinity;
     for (const [name, { arrival, knownMs }] of this.#silent) {
       const forgetAt = arrival + maxAgeMs + knownMs;
-      if (time > forgetAt) this.#delete(name);
+      if (monotonicMs > forgetAt) this.#delete(name);
       else this.#forgetAt = Math.min(this.#forgetAt, forgetAt);
     }
   }

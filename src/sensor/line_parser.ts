@@ -25,7 +25,7 @@ export function parseText(line: Uint8Array): ValidLine {
  * keys, each is an object, whose values of these keys are the name of its sensor.
  */
 export function createJsonParser(keys?: readonly string[]): LineParser {
-  // With keys, a piece of a longer text is dropped anyway: it has no name
+  // With keys, a piece of a longer text is dropped by itself, unless it has a name
   if (keys) return (line) => parseJson(line, keys);
   let mayContinue = false; // whether the previous line may be the start of a longer text
   return (line) => {

@@ -16,7 +16,7 @@ const fault = (problem: string, remedy: string): Fault => ({
   remedy,
 });
 
-/** What is said of a line that breaks a rule, by what it is then. */
+/** Each fault that a line can have. */
 export const FAULTS = {
   tooLong: fault(
     `longer than ${MAX_LINE_BYTES} bytes`,

@@ -12,7 +12,7 @@ export interface Reading {
   readonly time?: number;
 }
 
-/** What a sensor has sent, or all sensors, with the time of the latest. */
+/** What a sensor has sent, or all of them joined, with the time of the latest. */
 export interface SensorReading extends Reading {
   readonly time: number;
 }
@@ -27,11 +27,11 @@ export interface Snapshot {
   readonly current: ReadonlyMap<string, SensorReading>;
   /** The last reading of each silent sensor, by its name, the latest first. */
   readonly silent: ReadonlyMap<string, SensorReading>;
-  /** How many sensors have been evicted, which is to forget them for lack of room, and the last. */
+  /** How many sensors have been evicted for lack of room, and the last of them. */
   readonly evicted: { readonly count: number; readonly name: string };
 }
 
-/** Yields the last reading of each known sensor, of those that have been silent longest last. */
+/** Yields the last reading of each known sensor, the latest first, and silent ones last. */
 export function* listSensors(
   { current, silent }: Snapshot,
 ): Generator<SensorReading & { name: string; isCurrent: boolean }> {

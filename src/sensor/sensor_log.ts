@@ -11,7 +11,7 @@ const HANGING =
 const BACK = "Sensors send readings again";
 const RARE_ADVICE =
   ". Unless they are visitors, such as passing cars, set --max-age to two or three times their interval";
-const MAX_VISITORS = 100; // whose return is noticed
+const MAX_TRANSIENTS = 100; // whose return is noticed
 
 /** Logs which sensors fall silent, come back or are evicted, whether or not a client asks. */
 export class SensorLog {
@@ -21,7 +21,7 @@ export class SensorLog {
   #isProblemLogged = false;
   readonly #fellSilent = new Set<string>(); // names, until they are logged
   readonly #cameBack = new Set<string>();
-  readonly #visitors = new Set<string>(); // names that are forgotten as soon as not current
+  readonly #transients = new Set<string>(); // names that are forgotten as soon as not current
   #isRareLogged = false;
 
   /** @param maxAgeSeconds How old a reading may be; Infinity for no limit. */
@@ -63,13 +63,13 @@ export class SensorLog {
     for (const name of current.keys()) {
       const isBack = !this.#fellSilent.delete(name) && before.silent.has(name);
       if (isBack) this.#cameBack.add(name);
-      if (this.#visitors.has(name)) this.#logRare(name);
+      if (this.#transients.has(name)) this.#logRare(name);
     }
     for (const name of before.current.keys()) {
       const isKnown = current.has(name) || silent.has(name);
       if (isKnown || hasEvicted) continue;
-      if (this.#visitors.size === MAX_VISITORS) this.#visitors.clear();
-      this.#visitors.add(name);
+      if (this.#transients.size === MAX_TRANSIENTS) this.#transients.clear();
+      this.#transients.add(name);
     }
   }
 

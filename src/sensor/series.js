@@ -7,7 +7,7 @@ const SPLITS_NAME = /[\t\n\r;]|:(?= )|%(?=09|0A|0D|3B|3A |25)/g;
 
 /**
  * Returns the name of the series of a number, with which the names of its columns end. Those of
- * two numbers differ, and spreadsheets split none: one that splits at semicolons takes no quotes
+ * two keys differ, and spreadsheets split none: one that splits at semicolons takes no quotes
  * within a cell, and so splits at line breaks, too.
  *
  * @param {string} sensor The name of the sensor, empty if sensors have none.

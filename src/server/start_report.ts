@@ -1,4 +1,4 @@
-import { RESOURCE_PATH } from "../http/resources.ts";
+import { READING_PATH } from "../http/resources.ts";
 import type { System } from "../system.ts";
 
 /** Returns the lines of the start report, which lists the addresses of the service. */
@@ -21,7 +21,7 @@ export function formatStartReport(
   const urls = hosts.map((host) =>
     `http://${host.includes(":") ? `[${host}]` : host}:${port}`
   );
-  for (const url of urls) lines.push(` * Running on ${url}${RESOURCE_PATH}`);
+  for (const url of urls) lines.push(` * Running on ${url}${READING_PATH}`);
   // The first address that other machines reach
   if (hasPage) lines.push(` * Page with graphs: ${urls[1] ?? urls[0]}/`);
   return lines;

@@ -210,7 +210,7 @@ Deno.test("IPv4-mapped IPv6 addresses are logged as IPv4", async () => {
   assertEquals(logged, ["192.0.2.7", ...others]);
 });
 
-/** A request whose method cannot be read when the resource reads it, as the first one. */
+/** A request whose method cannot be read when the router reads it, as the first one. */
 class FailingRequest extends RawRequest {
   #hasFailed = false;
 
@@ -259,7 +259,7 @@ Deno.test("an error outside the handlers is answered with 500 without details, a
   assertEquals(service.messages.join("\n"), `${FAILED}\n${STACK}`);
 });
 
-Deno.test("a resource that throws is answered with 500, without details", async () => {
+Deno.test("a handler that throws is answered with 500, without details", async () => {
   const service = new Service();
   const answer = await service.ask("/datasensor", "GET", FailingRequest);
   assertEquals(answer, "500 The service has failed: its log says why");

@@ -167,8 +167,8 @@ async function stopAtRandom(choose: Choose) {
   await passing;
   await server.pass(2000);
   assertEquals([server.code, server.fate], [0, "refused"]);
-  const isFault = (event: string) => /BadResource|serve.*connect/.test(event);
-  assertEquals(server.events.filter(isFault), []);
+  const isFailure = (event: string) => /BadResource|serve.*connect/.test(event);
+  assertEquals(server.events.filter(isFailure), []);
 }
 
 Deno.test("Server recovers, and stops within 2 s, at whichever microtask it is told to", async () => {

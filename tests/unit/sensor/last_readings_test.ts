@@ -92,7 +92,7 @@ Deno.test("LastReadings forgets each silent sensor in its time, whichever fell s
   }
 });
 
-Deno.test("LastReadings forgets silent sensors beyond 64 KiB, and then those that have been silent longest", () => {
+Deno.test("LastReadings evicts silent sensors beyond 64 KiB, and then those with the oldest readings", () => {
   const { readings, clock } = create();
   const line = "1".repeat(125); // 128 characters with its name
   for (let second = 0; second < 4; second++) {
