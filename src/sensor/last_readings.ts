@@ -20,10 +20,10 @@ interface Sensor {
 }
 
 /**
- * The last reading of each sensor, which is current until it is too old. A sensor that falls
- * silent is known, with its last reading, for a day for each hour that it had been heard without
- * a break, and for five minutes at least. If that was less than 10 s, it is known for as long
- * again: one that was heard once is forgotten at once.
+ * The last reading of each sensor, which is current until it is too old. A silent sensor stays
+ * known for a day for each hour that it had been heard without a break, and for five minutes at
+ * least. One that was heard for less than 10 s stays known for only as long again: after a
+ * single reading, it is forgotten at once.
  */
 export class LastReadings {
   // By name, the oldest reading first

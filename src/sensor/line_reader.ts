@@ -13,8 +13,8 @@ export interface Line {
 }
 
 // What prints a line prints it at once. If its end has not come after a second, the program
-// may have died, and what the next one prints must not complete the line. This is less than
-// a second: the 5 ms that it rests before a read are not counted
+// may have died, and what the next one prints must not complete the line. It is less than a
+// second here, since rests are not counted
 const MAX_PAUSE_MS = 900;
 const READ_BYTES = 1024; // processed in a few ms, however short and invalid the lines are
 const REST_MS = 5; // after each read: requests get a turn, and a flood waits in the pipe
