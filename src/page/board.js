@@ -15,8 +15,6 @@ const MAX_CLOCK_STEP_MS = 60_000; // between two answers, unless the clock was s
 const REFUSAL = "The password is missing or wrong: load this page again";
 const { compare } = new Intl.Collator("en", { numeric: true });
 
-/** @typedef {Board["shown"]} Shown */
-
 /** What is known of the board at a URL, and what it is asked. */
 export class Board {
   #io;
@@ -47,16 +45,15 @@ export class Board {
 
   /** What there is to show. Of sensors that are too many, `unseen` are silent. */
   get shown() {
-    const [sensors, failure] = [this.#sensors, this.#failure];
-    const count = this.#answer.length;
+    const [sensors, count] = [this.#sensors, this.#answer.length];
     return {
       sensors,
       count,
       unseen: this.#answer.slice(MAX_VALUES).filter(isSilent).length,
       isCut: count > MAX_VALUES || sensors.some((it) => it.isCut),
       now: this.#now,
-      failure,
-      missing: failure ? "" : this.#missing, // for the same reason, maybe
+      failure: this.#failure,
+      missing: this.#failure ? "" : this.#missing, // for the same reason, maybe
       isAsking: this.#isAsking,
     };
   }
@@ -114,11 +111,10 @@ export class Board {
 
   /** Asks the board, and uses its answer. Returns why there is none, or an empty text. */
   async ask(path, use, timeoutMs) {
-    const { fetch, clock, noAnswer } = this.#io;
-    const url = this.#io.url + path;
+    const { url, fetch, clock, noAnswer } = this.#io;
     const controller = new AbortController();
     clock.delay(timeoutMs).then(() => controller.abort());
-    const response = await fetch(url, { signal: controller.signal })
+    const response = await fetch(url + path, { signal: controller.signal })
       .catch(() => undefined);
     const text = await response?.text().catch(() => undefined);
     if (text === undefined) return noAnswer;
@@ -129,7 +125,7 @@ export class Board {
       use(text);
       return "";
     } catch {
-      return `${url} answers with status ${status} and no reading`;
+      return `${url}${path} answers with status ${status} and no reading`;
     }
   }
 

@@ -4,12 +4,13 @@ import { toTurn } from "../sensor/series.js";
 import { countDecimals, formatNumber, formatValue } from "./values.js";
 import { joinUnit, toNumber } from "./values.js";
 
-export const SLOT_MS = 5 * 60_000;
-const HOUR_MS = 3600_000;
+const MINUTE_MS = 60_000;
+export const SLOT_MS = 5 * MINUTE_MS;
+const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-const KEPT_MS = 10 * 60_000; // for points: slots cover them before
+const KEPT_MS = 10 * MINUTE_MS; // for points: slots cover them before
 const MAX_STEP_MS = SLOT_MS + 30_000; // without a gap: the next slot may be late
-const MIN_LINE_MS = 60_000; // a shorter one tells nothing
+const MIN_LINE_MS = MINUTE_MS; // a shorter one tells nothing
 const MIN_WHOLE_RANGE = 4; // of the scale of whole numbers
 export const PIXELS = 600; // in the width of a graph
 
@@ -19,7 +20,6 @@ export const PIXELS = 600; // in the width of a graph
  * @typedef {Record<"start" | "end" | "low" | "mean" | "high", number>} Span
  * @typedef {NonNullable<ReturnType<typeof createGraph>>} Graph
  * @typedef {{ spans: Span[], decimals: number }} Day
- * @typedef {import("./values.js").Kind} Kind
  */
 
 /** Parses the history: the day of each number by its label, and when the last slot ended. */
@@ -111,7 +111,7 @@ export function createGraph(/** @type {Day} */ day, points, style, now) {
   const tell = (text, { end }) => `${text} at ${formatTime(end, now)}`;
   const texts = {
     number: `${low} to ${high}`,
-    boolean: `since ${formatTime(findChange(spans), now)}`,
+    boolean: `${tellBoolean(last)} since ${formatTime(findChange(spans), now)}`,
     direction: `scale ${formatNumber(bottom)}° to ${top}°`, // 359° is not high
   };
   const brief = isFlat ? "no change" : texts[kind];
@@ -187,27 +187,27 @@ export function readGraph(/** @type {Graph} */ graph, time) {
   const distance = Math.max(span.start - time, time - span.end);
   const isNone = distance > 2 * Math.max(end - start, HOUR_MS) / PIXELS;
   if (isCut && isNone) return { place, then: "no reading" };
-  const { low, mean, high } = span;
+  const { mean } = span;
   const few = Math.abs(mean) < 100 ? 1 : 0; // decimals of what has none
-  const number = Number(mean.toFixed(decimals || few));
-  const some = low === high ? formatValue(low === 1) : "yes and no";
-  const text = kind === "boolean" ? some : formatNumber(number, decimals);
+  const number = formatNumber(Number(mean.toFixed(decimals || few)), decimals);
+  const text = kind === "boolean" ? tellBoolean(span) : number;
   return { place, then: `was ${joinUnit(text, unit)}` };
 }
 
-const formats = new Map(); // of times, since it takes long to create one
-const TIME = /** @type {const} */ ({ hour: "numeric", minute: "2-digit" });
-const DAY_OF_WEEK = /** @type {const} */ ({ weekday: "short" });
-const DATE = /** @type {const} */ ({ month: "short", day: "numeric" });
+/** Tells whether a boolean was true all through a span. */
+const tellBoolean = (/** @type {Span} */ { low, high }) =>
+  low === high ? formatValue(low === 1) : "yes and no";
+
+// A format keeps the zone in which it was created, which takes long: these have none
+const STYLE = { hour: "numeric", minute: "2-digit", timeZone: "UTC" };
+const DATES = [{}, { weekday: "short" }, { month: "short", day: "numeric" }];
+const [TIME, WEEKDAY, DATE] = /** @type {any[]} */ (DATES)
+  .map((date) => new Intl.DateTimeFormat([], { ...STYLE, ...date }));
 
 /** Formats a time in the zone that the browser has now, with its day unless that is today. */
 export function formatTime(/** @type {number} */ time, now = time) {
   const [day, today] = [time, now].map((date) => new Date(date).toDateString());
   const isNear = Math.abs(now - time) < 6 * DAY_MS;
-  const date = isNear ? DAY_OF_WEEK : DATE;
-  const style = { ...day === today ? {} : date, ...TIME };
-  const key = [new Date(time).getTimezoneOffset(), ...Object.keys(style)]
-    .join();
-  if (!formats.has(key)) formats.set(key, new Intl.DateTimeFormat([], style));
-  return formats.get(key).format(time);
+  const format = day === today ? TIME : isNear ? WEEKDAY : DATE;
+  return format.format(time - MINUTE_MS * new Date(time).getTimezoneOffset());
 }

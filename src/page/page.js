@@ -75,27 +75,25 @@ function drawValue(sensor, value, failure) {
   const { label, name, isDrawn, graph } = value;
   const { text, unit, word } = tellNow(value, isSilent(sensor), failure);
   const tag = word === "missing" ? "small.problem" : "small";
-  const now = create("span.now", create(tag, word ?? joinUnit("", unit)));
-  if (!word) now.prepend(create("b", text));
+  const small = create(tag, word ?? joinUnit("", unit));
+  const now = create("span.now", create("b", text ?? ""), small); // of one height
   const then = create("small.then", value.brief);
   const title = create("span", create("bdi", shorten(name)), " ", then);
-  const whole = `${sensor.name || "Reading"} ${name}`;
   const figure = create(isDrawn ? "figure" : "figure.flat", { id: label });
-  figure.setAttribute("aria-label", whole);
+  figure.setAttribute("aria-label", `${sensor.name || "Reading"} ${name}`);
   figure.append(title, " ", now, isDrawn ? drawGraph(graph) : "");
   figure.append(create("p", value.told));
   figure.shown = value;
   return figure;
 }
 
-/** Draws a graph, hidden from screen readers, which have the sentence. */
+/** Draws a graph, once there is one, hidden from screen readers, which have the sentence. */
 function drawGraph(graph) {
   const view = { viewBox: `0 0 ${PIXELS} 100`, preserveAspectRatio: "none" };
   const drawing = create("svg", { "aria-hidden": "true", ...view });
   const effect = { "vector-effect": "non-scaling-stroke" };
-  for (const part in graph?.paths) { // which begin in a minute
-    const shape = { d: graph.paths[part], ...PAINTS[part] };
-    drawing.append(create("path", shape, effect));
+  for (const [part, d] of Object.entries(graph?.paths ?? {})) {
+    drawing.append(create("path", { d, ...PAINTS[part] }, effect));
   }
   return drawing;
 }
@@ -128,7 +126,7 @@ function drawStatus({ sensors, count, unseen, isCut, now, failure, isAsking }) {
 }
 
 /** Shows what is known of the board. */
-function show(/** @type {import("./board.js").Shown} */ shown) {
+function show(/** @type {Board["shown"]} */ shown) {
   const { sensors, now, failure, missing, isAsking } = shown;
   mark.now = now;
   main.hidden = form.hidden = isAsking;
@@ -196,9 +194,8 @@ const board = new Board(url, (...request) => fetch(...request), clock, show);
 if (location.protocol !== "file:") {
   find("h1").textContent = location.hostname;
   const restart = () => board.restart(document.hidden);
-  document.addEventListener("visibilitychange", restart);
-  addEventListener("pageshow", restart);
-  addEventListener("online", () => board.poll());
+  document.onvisibilitychange = self.onpageshow = restart;
+  self.ononline = () => board.poll();
   main.onpointerdown = main.onpointermove = main.onpointerleave = follow;
   const choose = (time) => showTime(mark.chosen = time);
   const isNow = () => range.value === range.max;

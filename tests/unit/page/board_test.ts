@@ -5,10 +5,7 @@ import { Board } from "../../../src/page/board.js";
 import { formatTime } from "../../../src/page/day.js";
 import { tellNow } from "../../../src/page/values.js";
 import { TestClock } from "../test_clock.ts";
-import { writeDay } from "./day.ts";
-
-/** What is known of a sensor: its name, age in seconds, and reading, or last one. */
-type Sensor = [name?: string, age?: unknown, reading?: unknown, last?: unknown];
+import { type Sensor, writeDay, writeSensors } from "./answers.ts";
 
 const URL = "http://board/";
 const NO_ANSWER = `${URL} does not answer`;
@@ -50,8 +47,7 @@ class Page extends Board {
     return failure || texts.join(", ");
   }
 
-  // deno-lint-ignore no-explicit-any -- as the page has them
-  values(name = ""): any[] {
+  values(name = "") {
     const sensor = this.shown.sensors.find((it) => it.name === name);
     return [...sensor.values.values()];
   }
@@ -66,6 +62,12 @@ class Page extends Board {
   open(seconds: number): Promise<string[]> {
     this.restart(false);
     return this.pass(seconds);
+  }
+
+  /** Lets the board answer anew, and time pass until that is there. */
+  next(sensors: Sensor[] | string): Promise<string[]> {
+    this.sensors = sensors;
+    return this.pass(5);
   }
 
   /** Writes a time as the page does, in the zone of this machine. */
@@ -88,13 +90,10 @@ class Page extends Board {
     this.#note(`? ${path}`);
     const status = this.status[path];
     const answer = this[path];
-    const body = typeof answer === "string" ? answer : JSON.stringify(
-      answer.map(([name, age, reading, last]) => {
-        const ms = 1000 * (this.ahead - (Number(age) || 0));
-        const time = new Date(this.clock.wallMs + ms);
-        return { name, time, age, reading, last };
-      }),
-    );
+    const now = this.clock.wallMs + 1000 * this.ahead;
+    const body = typeof answer === "string"
+      ? answer
+      : writeSensors(answer, now);
     await new Promise<void>((resolve, reject) => {
       signal.onabort = reject;
       if (status) this.clock.delay(1000 * this.late[path]).then(resolve);
@@ -107,17 +106,15 @@ class Page extends Board {
 const test = (name: string, run: (page: Page) => Promise<void>) =>
   Deno.test(`the page ${name}`, () => run(new Page()));
 
-test("asks every five seconds, and first for the last day, too", async (page) => {
-  const first = ["0 asking", "0 ? history", "0 ? sensors", "0 v=1"];
-  assertEquals(await page.open(9), [...first, "5 ? sensors", "5 v=1"]);
-});
-
-test("shows first values with the last day, or without it after a second", async (page) => {
+test("asks every five seconds, and first for the last day, for which values wait for a second", async (page) => {
+  const first = ["0 asking", "0 ? history", "0 ? sensors"];
   page.late.history = 0.9;
-  assertEquals((await page.open(1)).slice(3), ["0.9 v=1"]);
+  const next = ["0.9 v=1", "5 ? sensors", "5 v=1"];
+  assertEquals(await page.open(9), [...first, ...next]);
   const other = new Page();
   other.late.history = 3;
-  assertEquals((await other.open(4)).slice(3), ["1 v=1", "3 v=1"]);
+  other.remember("v", "1,2,3.5");
+  assertEquals(await other.open(4), [...first, "1 v=1", "3 v=1.0"]);
 });
 
 test("counts the time of an answer to its age, and then pauses for a second", async (page) => {
@@ -172,20 +169,18 @@ test("uses no answer that was overtaken, nor its pause", async (page) => {
 test("shows why there is no reading at once, shortened", async (page) => {
   await page.open(1);
   const detail = `They are ${"x".repeat(300)}`;
-  page.sensors = JSON.stringify({ detail });
   page.status.sensors = 503;
   const failure = `No current reading: ${detail.slice(0, 200)}…`;
-  assertEquals(await page.pass(5), ["5 ? sensors", `5 ${failure}`]);
+  const shown = await page.next(JSON.stringify({ detail }));
+  assertEquals(shown, ["5 ? sensors", `5 ${failure}`]);
 });
 
 for (const body of ["[null]", "[]", "no JSON", '[{"name":{"toString":1}}]']) {
   test(`shows no old number when a proxy answers ${body}`, async (page) => {
     await page.open(1);
-    page.sensors = body;
     const failure = `${URL}sensors answers with status 200 and no reading`;
-    assertEquals(await page.pass(5), ["5 ? sensors", `5 ${failure}`]);
-    page.sensors = one(2);
-    assertEquals(await page.pass(5), ["10 ? sensors", "10 v=2"]);
+    assertEquals(await page.next(body), ["5 ? sensors", `5 ${failure}`]);
+    assertEquals(await page.next(one(2)), ["10 ? sensors", "10 v=2"]);
   });
 }
 
@@ -225,8 +220,7 @@ for (const [seconds, times] of [[-7, [10]], [60, [10]], [55, []]] as const) {
 test("keeps the board's clock when an answer has none", async (page) => {
   await page.open(1);
   const { now } = page.shown;
-  page.sensors = [[undefined, "x", { v: 2 }]];
-  await page.pass(5);
+  await page.next([[undefined, "x", { v: 2 }]]);
   assertEquals([page.shown.now, page.text], [now, "v=2"]);
 });
 
@@ -251,13 +245,19 @@ test("asks at once when it is seen again, and does not end what it asks for", as
   assertEquals(await page.pass(6.5), ["7 asking", "7 ? sensors", "13 v=1"]);
 });
 
-test("lists sensors by their names, and values as it has shown them", async (page) => {
-  page.sensors = [["k10", 0, { z: 1, s: "on", a: 2 }], ["K9", 0, { v: 3 }]];
+test("keeps what it has shown in its order, but no text that is gone, nor a sensor that is forgotten", async (page) => {
+  page.sensors = [["k10", 0, { z: 1, s: "7", a: 2 }], ["K9", 0, { v: 3 }]];
   await page.open(1);
-  assertEquals(page.text, "K9 v=3, k10 z=1 s=on a=2");
-  page.sensors = [["k10", 0, { a: 2, b: 4, z: 1, s: "off" }]];
-  await page.pass(5);
-  assertEquals(page.text, "k10 z=1 s=off a=2 b=4");
+  assertEquals(page.text, 'K9 v=3, k10 z=1 s="7" a=2');
+  await page.next([["k10", 0, { a: 2, b: true, z: 1, s: "8" }]]);
+  assertEquals(page.text, 'k10 z=1 s="8" a=2 b=yes');
+  await page.next([["k10", 0, { a: 2 }]]);
+  assertEquals(page.text, "k10 missing a value z=missing a=2 b=missing");
+  await page.next([["k10", 400]]);
+  const since = `silent since ${page.time(-385)}`;
+  assertEquals(page.text, `k10 ${since} z=silent a=silent b=silent`);
+  const seen = page.values("k10").map(({ points }) => points.length);
+  assertEquals(seen, [2, 3, 1]);
 });
 
 test("shows what a sensor was that died before, and guesses nothing", async (page) => {
@@ -268,68 +268,41 @@ test("shows what a sensor was that died before, and guesses nothing", async (pag
   const since = `silent since ${page.time(-400)}`;
   const silent = "open=silent t=silent mode=silent";
   assertEquals(page.text, `door ${since} ${silent}, well ${since}`);
-  const told = page.values("door").map(({ kind, brief }) => `${kind} ${brief}`);
+  const told = page.values("door").map(({ kind, told }) => `${kind} ${told}`);
+  const at = `at ${page.time(-400)}`;
   assertEquals(told, [
-    "boolean last yes",
-    "number last −18.5\u00a0°C",
-    "number last auto",
+    `boolean last yes ${at}`,
+    `number last −18.5\u00a0°C ${at}`,
+    `number last auto ${at}`,
   ]);
-  const at = ` at ${page.time(-400)}`;
-  assertEquals(page.values("door")[1].told, `last −18.5\u00a0°C${at}`);
-});
-
-test("keeps the values and points of a sensor that dies, without its last reading, too", async (page) => {
-  page.sensors = [["s", 0, { z: 1, on: true }]];
-  await page.open(1);
-  page.sensors = [["s", 400]];
-  await page.pass(5);
-  const since = `silent since ${page.time(-395)}`;
-  assertEquals(page.text, `s ${since} z=silent on=silent`);
-  const seen = page.values("s").map(({ points }) => points.length);
-  assertEquals(seen, [1, 1]);
-});
-
-test("says that a sensor lacks a value, but not a text, nor a sensor that is forgotten", async (page) => {
-  page.sensors = [["attic", 3, { t: 20, h: 5, s: "on" }], ["car", 1, { p: 2 }]];
-  await page.open(1);
-  page.sensors = [["attic", 3, { h: 5 }]];
-  await page.pass(5);
-  assertEquals(page.text, "attic missing a value t=missing h=5");
 });
 
 test("shows 2000 sensors and values, and counts what is silent behind them", async (page) => {
-  const observe = () => {
+  const many = Array.from({ length: 2003 }, (_, i): Sensor => [`${i}`, 400]);
+  const steps: [sensors: Sensor[], shown: unknown[]][] = [
+    [[["a", 0, Array(1999).fill(0)], ["b", 0, 7]], [2, 2, 0, false, 1999, 1]],
+    [[["a", 0, Array(2001).fill(0)], ["b", 0, 7]], [2, 2, 0, true, 2000, 0]],
+    [[...many, ["z", 0, 7]], [2000, 2004, 3, true, 0, 0]],
+  ];
+  page.restart(false);
+  for (const [answer, expected] of steps) {
+    await page.next(answer);
     const { sensors, count, unseen, isCut } = page.shown;
     const sizes = sensors.slice(0, 2).map(({ values }) => values.size);
-    return [sensors.length, count, unseen, isCut, ...sizes];
-  };
-  page.sensors = [["a", 0, Array(1999).fill(0)], ["b", 0, 7]];
-  await page.open(1);
-  assertEquals(observe(), [2, 2, 0, false, 1999, 1]);
-  page.sensors = [["a", 0, Array(2001).fill(0)], ["b", 0, 7]];
-  await page.pass(5);
-  assertEquals(observe(), [2, 2, 0, true, 2000, 0]);
-  const many = Array.from({ length: 2003 }, (_, i): Sensor => [`${i}`, 400]);
-  page.sensors = [...many, ["z", 0, 7]];
-  await page.pass(5);
-  assertEquals(observe(), [2000, 2004, 3, true, 0, 0]);
+    assertEquals([sensors.length, count, unseen, isCut, ...sizes], expected);
+  }
 });
 
 test("has a place for a graph, unless the value was the same before it was shown", async (page) => {
-  const place = () => page.values()[0].isDrawn;
+  const places: boolean[] = [];
+  const note = () => places.push(page.values()[0].isDrawn);
+  page.late.history = 2;
   page.remember("v", "1,1,1", "1,1,1");
-  await page.open(1);
-  assertEquals(place(), false);
-  page.sensors = one(2);
-  await page.pass(5);
-  assertEquals(place(), true);
-  const other = new Page();
-  other.late.history = 2;
-  other.remember("v", "1,1,1", "1,1,1");
-  await other.open(1.5);
-  assertEquals(other.values()[0].isDrawn, true); // its graph may come
-  await other.pass(5);
-  assertEquals(other.values()[0].isDrawn, true);
+  await page.open(1.5).then(note); // its graph may come
+  await page.pass(5).then(note);
+  await page.open(1).then(note);
+  await page.next(one(2)).then(note);
+  assertEquals(places, [true, true, false, true]);
 });
 
 test("writes a number with as many decimals as it has had", async (page) => {
@@ -337,8 +310,7 @@ test("writes a number with as many decimals as it has had", async (page) => {
   await page.open(1);
   const texts = [page.text];
   for (const value of [1.125, 2]) {
-    page.sensors = one(value);
-    await page.pass(5);
+    await page.next(one(value));
     texts.push(page.text);
   }
   assertEquals(texts, ["v=1.00", "v=1.125", "v=2.000"]);
