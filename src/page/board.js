@@ -74,7 +74,7 @@ export class Board {
       this.join();
     };
     const loading = this.#now >= this.#historyDue && this.loadHistory();
-    const reason = await this.ask("sensors", use, PATIENCE_MS);
+    const reason = await this.load("sensors", use, PATIENCE_MS);
     if (turn !== this.#turn) return;
     const rest = PERIOD_MS - (clock.monotonicTime() - start);
     clock.delay(Math.max(rest, MIN_PAUSE_MS)).then(() => {
@@ -98,7 +98,7 @@ export class Board {
   async loadHistory() {
     this.#historyDue = Infinity;
     const use = (csv) => this.#history = parseHistory(csv);
-    const reason = await this.ask("history", use, HISTORY_TIMEOUT_MS);
+    const reason = await this.load("history", use, HISTORY_TIMEOUT_MS);
     const next = reason ? 0 : this.#history.end + NEXT_HISTORY_MS;
     this.#historyDue = Math.max(next, this.#now + HISTORY_PAUSE_MS);
     this.#missing = reason;
@@ -109,8 +109,8 @@ export class Board {
     } else if (!this.#isAsking) this.show();
   }
 
-  /** Asks the board, and uses its answer. Returns why there is none, or an empty text. */
-  async ask(path, use, timeoutMs) {
+  /** Loads an answer, and uses it. Returns why there is none, or an empty text. */
+  async load(path, use, timeoutMs) {
     const { url, fetch, clock, noAnswer } = this.#io;
     const controller = new AbortController();
     clock.delay(timeoutMs).then(() => controller.abort());
