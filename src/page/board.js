@@ -1,6 +1,6 @@
 // What the page knows of the board, and how it asks. Nothing here needs a browser.
 
-import { addPoint, createGraph, formatTime, parseHistory } from "./day.js";
+import { addPoint, createGraph, formatTime, parseHistory } from "./graph.js";
 import { countDecimals, formatValue, joinUnit, listValues } from "./values.js";
 import { MAX_VALUES, parseSensors, shorten, toNumber } from "./values.js";
 
@@ -18,7 +18,6 @@ const { compare } = new Intl.Collator("en", { numeric: true });
 /** What is known of the board at a URL, and what it is asked. */
 export class Board {
   #io;
-
   #answer = parseSensors("[]"); // the last one
   #sensors = /** @type {any[]} */ ([]); // what there is to show of it
   #now = 0; // by the board's clock
@@ -138,7 +137,7 @@ export class Board {
     this.#now = now;
   }
 
-  /** Joins the last answer with what was seen before, and with the last day. */
+  /** Joins the last answer with what was seen before, and with the history. */
   join() {
     const old = new Map(this.#sensors.map((it) => [it.name, it.values]));
     let room = MAX_VALUES;
@@ -150,23 +149,23 @@ export class Board {
   }
 
   /**
-   * Returns a sensor with its values by label, as far as there is room, and with what it lacks in
+   * Returns a sensor with its values by id, as far as there is room, and with what it lacks in
    * words that change at midnight only. What was shown keeps its place.
    */
   joinSensor(sensor, seen = new Map(), /** @type {number} */ room) {
     const since = Date.parse(sensor.time); // NaN, if a proxy has changed it
     const time = since ? formatTime(since, this.#now) : "";
     const listed = listValues(sensor);
-    const { days } = this.#history;
-    const kept = [...seen].filter(([label, { points }]) =>
-      listed.has(label) || points.length || days.has(label) // no text that is gone
+    const { series } = this.#history;
+    const kept = [...seen].filter(([id, { points }]) =>
+      listed.has(id) || points.length || series.has(id) // no text that is gone
     );
     const gone = { value: undefined, last: undefined };
-    const all = new Map(kept.map(([label, it]) => [label, { ...it, ...gone }]));
-    listed.forEach((value, label) => all.set(label, value));
+    const all = new Map(kept.map(([id, it]) => [id, { ...it, ...gone }]));
+    listed.forEach((value, id) => all.set(id, value));
     const values = new Map();
-    for (const [label, value] of [...all].slice(0, room)) {
-      values.set(label, this.joinDay(value, seen.get(label), time));
+    for (const [valueId, value] of [...all].slice(0, room)) {
+      values.set(valueId, this.joinSeries(value, seen.get(valueId), time));
     }
     const isMissing = [...values.values()].some((it) => it.value === undefined);
     const missing = isMissing ? "missing a value" : "";
@@ -178,25 +177,25 @@ export class Board {
   }
 
   /**
-   * Returns a value with its graph, and what to tell of its day. It is drawn, or has a place for
-   * its graph, unless it was the same all day before it was shown.
+   * Returns a value with its graph, and its last day in words. It is drawn, or has a place for
+   * its graph, unless it was the same all that day before it was shown.
    */
-  joinDay(value, before, time) {
-    const { label, unit, last } = value;
+  joinSeries(value, before, time) {
+    const { id, unit, last } = value;
     const now = this.#now;
-    const day = this.#history.days.get(label) ?? { spans: [], decimals: 0 };
-    const points = addPoint(before?.points ?? [], value.value, now);
+    const series = this.#history.series.get(id) ?? { spans: [], decimals: 0 };
+    const { points: seen = [], decimals: had = 0, isDrawn } = before ?? {};
+    const points = addPoint(seen, value.value, now);
     const number = toNumber(value.value ?? last);
-    const counts = [before?.decimals ?? 0, day.decimals, countDecimals(number)];
-    const decimals = Math.max(...counts);
-    const graph = createGraph(day, points, { ...value, decimals }, now);
-    const wasDrawn = before?.isDrawn && !this.#isAsking;
-    const isFlat = graph ? graph.isFlat && day.spans.length > 0 : isNaN(number);
+    const decimals = Math.max(had, series.decimals, countDecimals(number));
+    const graph = createGraph(series, points, { ...value, decimals }, now);
+    const wasDrawn = isDrawn && !this.#isAsking;
+    const isFlat = graph ? graph.isFlat && series.spans[0] : isNaN(number);
     const joined = { ...value, points, decimals, graph };
     joined.isDrawn = wasDrawn || !isFlat;
-    if (last === undefined) return { brief: "", told: "", ...graph, ...joined };
+    if (last === undefined) return { brief: "", full: "", ...graph, ...joined };
     const brief = `last ${joinUnit(formatValue(last, decimals), unit)}`;
-    return { ...joined, brief, told: time ? `${brief} at ${time}` : brief };
+    return { ...joined, brief, full: time ? `${brief} at ${time}` : brief };
   }
 
   /** Shows no number from now on, and why. */

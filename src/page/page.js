@@ -1,5 +1,5 @@
 import { Board, isSilent } from "./board.js";
-import { formatTime, PIXELS, readGraph, SLOT_MS } from "./day.js";
+import { formatTime, PIXELS, readGraph, SLOT_MS } from "./graph.js";
 import { joinUnit, MAX_VALUES, shorten, tellNow } from "./values.js";
 
 const MAX_CLOCK_ERROR_MS = 300_000;
@@ -70,19 +70,19 @@ function drawSensor(sensor, { failure, now }) {
   return create(tag, { id }, heading, figures);
 }
 
-/** Draws a value: its name, what it is now, what its day was, and its graph. */
+/** Draws a value: its name, what it is now, what its last day was, and its graph. */
 function drawValue(sensor, value, failure) {
-  const { label, name, isDrawn, graph } = value;
+  const { id, name, isDrawn, graph } = value;
   const { text, unit, word } = tellNow(value, isSilent(sensor), failure);
   const tag = word === "missing" ? "small.problem" : "small";
   const small = create(tag, word ?? joinUnit("", unit));
   const now = create("span.now", create("b", text ?? ""), small); // of one height
   const then = create("small.then", value.brief);
   const title = create("span", create("bdi", shorten(name)), " ", then);
-  const figure = create(isDrawn ? "figure" : "figure.flat", { id: label });
+  const figure = create(isDrawn ? "figure" : "figure.flat", { id });
   figure.setAttribute("aria-label", `${sensor.name || "Reading"} ${name}`);
   figure.append(title, " ", now, isDrawn ? drawGraph(graph) : "");
-  figure.append(create("p", value.told));
+  figure.append(create("p", value.full));
   figure.shown = value;
   return figure;
 }

@@ -1,6 +1,6 @@
 import walk from "../sensor/walk.js" with { type: "text" };
 import board from "./board.js" with { type: "text" };
-import day from "./day.js" with { type: "text" };
+import graph from "./graph.js" with { type: "text" };
 import html from "./page.html" with { type: "text" };
 import series from "../sensor/series.js" with { type: "text" };
 import script from "./page.js" with { type: "text" };
@@ -9,7 +9,7 @@ import values from "./values.js" with { type: "text" };
 
 // One scope, in which each name is declared once. Without imports: what a file imports stands
 // before it. Without comments and indentation: phones load less
-const scripts = `${walk}${series}${values}${day}${board}${script}`
+const scripts = `${walk}${series}${values}${graph}${board}${script}`
   .replace(/^import [^;]*;/gm, "")
   .replace(/^ *(\/\/.*|\/\*\*((?!\*\/)[^])*\*\/)$\n|^ +| \/\/ .*$/gm, "");
 const styles = style.replace(/^ +/gm, "");

@@ -11,7 +11,7 @@ const MAX_READ_CHARACTERS = 100; // of a name that tells a unit: no pattern take
 /** @typedef {ReturnType<typeof parseSensors>[number]} Sensor */
 
 /**
- * Parses what is known of each sensor, of which a proxy may have made anything: its name,
+ * Parses the known sensors, of which a proxy may have made anything: of each its name,
  * empty if it is an only one, the time of its last reading, its age in seconds, and that
  * reading: `last`, if it is silent.
  */
@@ -28,20 +28,20 @@ export function parseSensors(/** @type {string} */ json) {
 }
 
 /**
- * Lists the values of a sensor by label, in the order of its reading, or of its last one, of which
+ * Lists the values of a sensor by id, in the order of its reading, or of its last one, of which
  * each is a `last`. A text that the sensor's name has is left out.
  */
 export function listValues(/** @type {Partial<Sensor>} */ sensor) {
   const { name, reading, last } = sensor;
-  const values = new Map(); // of those with the same label, the last counts
+  const values = new Map(); // of those with the same id, the last counts
   for (const { key, path, value } of walk(reading ?? last)) {
     if (isRepeated(value, name ?? "")) continue;
     if (values.size > MAX_VALUES) break; // one more shows that there are more
-    const label = nameSeries(name ?? "", key);
-    const told = readName(path.join(" › "), key);
-    if (typeof value === "boolean") told.kind = "boolean";
-    const known = reading === undefined ? { last: value } : { value };
-    values.set(label, { label, ...told, ...known });
+    const id = nameSeries(name ?? "", key);
+    const parts = readName(path.join(" › "), key);
+    if (typeof value === "boolean") parts.kind = "boolean";
+    const state = reading === undefined ? { last: value } : { value };
+    values.set(id, { id, ...parts, ...state });
   }
   return values;
 }
@@ -80,18 +80,18 @@ Object.assign(SIGNS, { ug_m3: "µg/m³", m_s2: "m/s²", w_m2: "W/m²" });
 
 /** Returns the name of a value without its unit, the unit, and the kind that its key tells. */
 function readName(name, key = name) {
-  const told = { name, unit: "", kind: /** @type {Kind} */ ("number") };
-  if (name.length > MAX_READ_CHARACTERS) return told;
+  const parts = { name, unit: "", kind: /** @type {Kind} */ ("number") };
+  if (name.length > MAX_READ_CHARACTERS) return parts;
   const isDirection = DIRECTION.test(key);
-  if (isDirection) told.kind = "direction";
+  if (isDirection) parts.kind = "direction";
   const word = name.replace(/^.+(?=_)/s, (start) => start.toLowerCase());
   const unit = UNITS.map((unit) => word.match(unit)?.[1]).find(Boolean) ?? "";
-  if (unit) told.name = name.slice(0, -unit.length - 1);
-  told.name = told.name.replace(/_/g, " ");
+  if (unit) parts.name = name.slice(0, -unit.length - 1);
+  parts.name = parts.name.replace(/_/g, " ");
   const isRelative = /^(?!.*absolute).*(?:humidity|moisture)$/is.test(name);
   const sign = SIGNS[unit] ?? unit.replace("_", "/");
-  told.unit = isRelative ? "%" : isDirection ? "°" : sign;
-  return told;
+  parts.unit = isRelative ? "%" : isDirection ? "°" : sign;
+  return parts;
 }
 
 /** Formats a number: nine significant digits, a whole integer part, some decimals at least. */

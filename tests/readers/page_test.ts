@@ -5,7 +5,7 @@ import { PAGE, PAGE_POLICY } from "../../src/page/page.ts";
 import { Folder } from "../helpers/files.ts";
 import { output } from "../helpers/process.ts";
 import { testWith } from "../helpers/skip.ts";
-import { type Sensor, writeDay, writeSensors } from "../unit/page/answers.ts";
+import { type Sensor, writeCsv, writeSensors } from "../unit/page/answers.ts";
 import { chromium } from "./browser.ts";
 
 const NOW = Date.UTC(2026, 9, 25, 11); // hours after clocks are set back in Berlin
@@ -20,8 +20,8 @@ type Shown = ReturnType<typeof readPage>;
 interface Case {
   /** What `/sensors` answers, if it does, the last of it again and again. */
   answers: (Sensor[] | undefined)[];
-  /** The labels of `/history`, and the cells of each row up to the last one. */
-  history?: [labels: string[], ...rows: string[]];
+  /** The series of `/history`, and the cells of each row up to the last one. */
+  history?: [series: string[], ...rows: string[]];
   /** What is done once the page shows something, with the functions of ACTIONS. */
   act?: string;
   expected: Partial<Shown>;
@@ -72,7 +72,7 @@ const CASES: Record<string, Case> = {
       status: "1 sensor, current",
       note: "",
       sensors: ["Reading,t 22.5 °C"],
-      told: "low 19.0 at 11:54 AM, high 22.5 at 12:00 PM",
+      full: "low 19.0 at 11:54 AM, high 22.5 at 12:00 PM",
       viewport: "width=device-width",
       tab: "time",
     },
@@ -109,7 +109,7 @@ const CASES: Record<string, Case> = {
         "door silent since 11:53 AM!,open silent",
         "gate silent since 11:53 AM!",
       ],
-      told: "last yes at 11:53 AM",
+      full: "last yes at 11:53 AM",
     },
   },
   "no number and no red sensor after 10 s without an answer": {
@@ -167,7 +167,7 @@ const CASES: Record<string, Case> = {
       Date.now = () => now() + 7 * 3600_000;
       await poll();`,
     expected: {
-      told: "low 0 at 12:59 AM, high 7 at 12:00 PM",
+      full: "low 0 at 12:59 AM, high 7 at 12:00 PM",
       status: "1 sensor, current. The board's clock says 12:00 PM",
     },
   },
@@ -227,7 +227,7 @@ function readPage(frame: any) {
     sensors: list("section").map((card) =>
       [...card.querySelectorAll("h2, figure")].map(show).join()
     ),
-    told: textOf(find("figure p")),
+    full: textOf(find("figure p")),
     then: [...list("strong, .then").map(textOf), line.backgroundPosition]
       .join(),
     links: list("[role] a").map(({ hash }) => {
@@ -266,8 +266,8 @@ function createScript({ answers, history = [[]], act }: Case): string {
   const sensors = answers.map((answer, count) =>
     answer && writeSensors(answer, NOW + 5000 * count)
   );
-  const [labels, ...rows] = history;
-  const csv = writeDay(END, labels, rows);
+  const [series, ...rows] = history;
+  const csv = writeCsv(END, series, rows);
   return `
     const sensors = ${JSON.stringify(sensors)};
     const start = performance.now();

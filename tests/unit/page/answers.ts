@@ -2,7 +2,7 @@
 
 const SLOT_MS = 300_000;
 
-/** What is known of a sensor: its name, age in seconds, and reading, or last one. */
+/** A known sensor: its name, age in seconds, and reading, or last one. */
 export type Sensor = [string?, unknown?, unknown?, unknown?];
 
 /** Returns what `/sensors` answers at a time. */
@@ -12,13 +12,13 @@ export const writeSensors = (sensors: Sensor[], now: number): string =>
     return { name, time, age, reading, last };
   }));
 
-/** Returns what `/history` answers: slots of some labels, the last of which ends at a time. */
-export function writeDay(
+/** Returns what `/history` answers: slots of some series, the last of which ends at a time. */
+export function writeCsv(
   end: number,
-  labels: string[],
+  names: string[],
   rows: string[],
 ): string {
-  const columns = labels.map((it) => `,min${it},mean${it},max${it}`);
+  const columns = names.map((it) => `,min${it},mean${it},max${it}`);
   const lines = rows.map((cells, index) => {
     const time = new Date(end - SLOT_MS * (rows.length - 1 - index));
     return `${time.toISOString()},${cells}\r\n`;

@@ -2,10 +2,10 @@
 
 import { assertEquals } from "@std/assert";
 import { Board } from "../../../src/page/board.js";
-import { formatTime } from "../../../src/page/day.js";
+import { formatTime } from "../../../src/page/graph.js";
 import { tellNow } from "../../../src/page/values.js";
 import { TestClock } from "../test_clock.ts";
-import { type Sensor, writeDay, writeSensors } from "./answers.ts";
+import { type Sensor, writeCsv, writeSensors } from "./answers.ts";
 
 const URL = "http://board/";
 const NO_ANSWER = `${URL} does not answer`;
@@ -75,10 +75,10 @@ class Page extends Board {
     return formatTime(this.start + 1000 * seconds, this.clock.wallMs);
   }
 
-  /** Gives the board a day with slots, the last of which ends now. */
-  remember(labels: string, ...rows: string[]): void {
-    const spaced = labels.split(",").map((label) => ` ${label}`);
-    this.history = writeDay(this.clock.wallMs, spaced, rows);
+  /** Gives the board a history with slots, the last of which ends now. */
+  remember(series: string, ...rows: string[]): void {
+    const names = series.split(",").map((name) => ` ${name}`);
+    this.history = writeCsv(this.clock.wallMs, names, rows);
   }
 
   #note(event: string): void {
@@ -268,9 +268,9 @@ test("shows what a sensor was that died before, and guesses nothing", async (pag
   const since = `silent since ${page.time(-400)}`;
   const silent = "open=silent t=silent mode=silent";
   assertEquals(page.text, `door ${since} ${silent}, well ${since}`);
-  const told = page.values("door").map(({ kind, told }) => `${kind} ${told}`);
+  const texts = page.values("door").map(({ kind, full }) => `${kind} ${full}`);
   const at = `at ${page.time(-400)}`;
-  assertEquals(told, [
+  assertEquals(texts, [
     `boolean last yes ${at}`,
     `number last −18.5\u00a0°C ${at}`,
     `number last auto ${at}`,

@@ -1,10 +1,10 @@
 // The functions of the page that need no browser.
 
 import { assertEquals, assertThrows } from "@std/assert";
-import * as day from "../../../src/page/day.js";
+import * as graphs from "../../../src/page/graph.js";
 import { PAGE, PAGE_POLICY } from "../../../src/page/page.ts";
 import * as values from "../../../src/page/values.js";
-import { writeDay } from "./answers.ts";
+import { writeCsv } from "./answers.ts";
 
 Deno.test("the scripts of the page have one scope, in which no name is declared twice", () => {
   const [, script] = PAGE.match(/<script[^>]*>(.*)<\/script>/s)!;
@@ -14,21 +14,21 @@ Deno.test("the scripts of the page have one scope, in which no name is declared 
   assertThrows(() => parse(`${script} const walk = 1;`), SyntaxError);
 });
 
-/** Values of a reading, or a last one: label, name, unit, kind, and what they are or were. */
+/** Values of a reading, or a last one: id, name, unit, kind, and what they are or were. */
 const list = (reading: unknown, name?: string, last?: unknown) =>
   Array.from(
     values.listValues({ name, reading, last }).values(),
-    ({ label, name, unit, kind, value, last }) =>
-      [label, name, unit, kind, `${value}`, `${last}`].join("|"),
+    ({ id, name, unit, kind, value, last }) =>
+      [id, name, unit, kind, `${value}`, `${last}`].join("|"),
   );
 
 Deno.test("listValues() lists what a reading has in its order, or what a last one had", () => {
-  const told = [" a%3A b: t_C|t|°C|number", " a%3A b: on|on||boolean"];
+  const rows = [" a%3A b: t_C|t|°C|number", " a%3A b: on|on||boolean"];
   const reading = { "t_C": 1, on: true };
   const texts = list(reading, "a: b");
-  assertEquals(texts, [`${told[0]}|1|undefined`, `${told[1]}|true|undefined`]);
+  assertEquals(texts, [`${rows[0]}|1|undefined`, `${rows[1]}|true|undefined`]);
   const were = list(undefined, "a: b", reading);
-  assertEquals(were, [`${told[0]}|undefined|1`, `${told[1]}|undefined|true`]);
+  assertEquals(were, [`${rows[0]}|undefined|1`, `${rows[1]}|undefined|true`]);
   assertEquals(list(undefined), []);
 });
 
@@ -67,8 +67,8 @@ acceleration_m_s2=acceleration|m/s² target_C=target|°C current_C=current|°C w
 Deno.test("listValues() knows the units that keys end with, and no wrong ones", () => {
   const rows = UNITS.split(/[\n ](?=\S+=)/).map((row) => row.split("="));
   const shown = rows.map(([key]) => {
-    const told = list({ [key!]: 1 })[0]!.split("|").slice(1, 4).join("|");
-    return [key, told.replace("|number", "")];
+    const listed = list({ [key!]: 1 })[0]!.split("|").slice(1, 4).join("|");
+    return [key, listed.replace("|number", "")];
   });
   assertEquals(shown, rows);
 });
@@ -114,19 +114,19 @@ const NOON = +new Date(2026, 10, 26, 12); // where this machine is
 /** Replaces times by minutes since noon. */
 const count = (text: string) =>
   [-10, -8, -5, -2, -1, 0, 1, 2, 3, 5, 7, 9].reduce((text, minute) => {
-    const time = day.formatTime(NOON + minute * MINUTE);
+    const time = graphs.formatTime(NOON + minute * MINUTE);
     return text.replaceAll(time, `${minute}`);
   }, text);
 
 Deno.test("parseHistory() reads hostile names, gaps and decimals", () => {
   const header = 'time,"min a,""b\r\n: t","mean","max",min,mean,max\r\n';
   const time = new Date(NOON).toISOString();
-  const { days, end } = day.parseHistory(
+  const { series, end } = graphs.parseHistory(
     `${header}${time},1,1.25,1.5,,,\r\n`,
   );
   const numbers = { low: 1, mean: 1.25, high: 1.5 };
   const spans = [{ start: NOON - 5 * MINUTE, end: NOON, ...numbers }];
-  assertEquals([end, ...days], [
+  assertEquals([end, ...series], [
     NOON,
     [' a,"b\r\n: t', { spans, decimals: 1 }],
     ["", { spans: [], decimals: 0 }],
@@ -138,16 +138,16 @@ Deno.test("parseHistory() reads hostile names, gaps and decimals", () => {
  * that the page sees, `second=number`.
  */
 function draw(rows: string, points: string, kind: values.Kind = "number") {
-  const csv = writeDay(NOON, [""], rows.split(" ").filter(Boolean));
-  const column = day.parseHistory(csv).days.get("")!;
-  let seen: day.Span[] = [];
+  const csv = writeCsv(NOON, [""], rows.split(" ").filter(Boolean));
+  const series = graphs.parseHistory(csv).series.get("")!;
+  let seen: graphs.Span[] = [];
   return points.split(" ").map((point) => {
     const [second, number] = point.split("=");
     const now = NOON + 1000 * Number(second);
     const value = number ? JSON.parse(number) : undefined;
-    seen = day.addPoint(seen, value, now);
+    seen = graphs.addPoint(seen, value, now);
     const unit = { number: "°C", direction: "°", boolean: "" }[kind];
-    return day.createGraph(column, seen, { decimals: 0, kind, unit }, now);
+    return graphs.createGraph(series, seen, { decimals: 0, kind, unit }, now);
   });
 }
 
@@ -178,10 +178,10 @@ a boolean that does not change: 1,1,1; 60=true; boolean; M0,24H500h0H600V24H600h
 a boolean that died in a slot with both: 0,0,0 0,0.6,1; 60=; boolean; M0,76H273h0H273V24V24V76V24H545h0; M273,76H545V24H273Z; yes and no since -5`;
 
 /** Returns the line of a graph, its band without what has no area, and its summary. */
-function read(graph: day.Graph | undefined): string {
+function read(graph: graphs.Graph | undefined): string {
   const { line, band } = graph?.paths ?? {};
   const area = band?.replace(/M(\d+),(\d+)(?:H\1V\d+|H\d+V\2)H\1Z/g, "");
-  return graph ? count(`${line}; ${area}; ${graph.told}`) : "none";
+  return graph ? count(`${line}; ${area}; ${graph.full}`) : "none";
 }
 
 for (const graph of GRAPHS.split("\n")) {
@@ -206,10 +206,10 @@ Deno.test("createGraph() moves by a pixel, and at once where a number changes it
 Deno.test("createGraph() shows the last day", () => {
   const rows = "1,1,1 9,9,9" + " 5,5,5".repeat(286);
   const [low, high] = [1425, 1430].map((minutes) =>
-    day.formatTime(NOON - minutes * MINUTE, NOON) // of yesterday
+    graphs.formatTime(NOON - minutes * MINUTE, NOON) // of yesterday
   );
-  const { told } = draw(rows, "150=5")[0]!;
-  assertEquals(told, `low 5 at ${low}, high 9 at ${high}`);
+  const { full } = draw(rows, "150=5")[0]!;
+  assertEquals(full, `low 5 at ${low}, high 9 at ${high}`);
 });
 
 Deno.test("createGraph() has dots at its low and its high, and says these in its range", () => {
@@ -230,8 +230,8 @@ Deno.test("formatTime() has the day of what is not of today by the calendar, and
   ) {
     const [then, there] = [time, now].map((it) => new Date(`2026-11-${it}`));
     const whole = { ...style, hour: "numeric", minute: "2-digit" } as const;
-    const told = then!.toLocaleString([], whole);
-    assertEquals(day.formatTime(+then!, +there!), told);
+    const text = then!.toLocaleString([], whole);
+    assertEquals(graphs.formatTime(+then!, +there!), text);
   }
 });
 
@@ -245,10 +245,10 @@ const PLACES = `0=was 2.3_°C
 1000=no reading`;
 
 Deno.test("readGraph() tells what a number was at a time, and its place, or that there is none", () => {
-  const read = (graph: day.Graph | undefined, place: number) => {
+  const read = (graph: graphs.Graph | undefined, place: number) => {
     const { start, end } = graph!;
     const time = start + (end - start) * place / 1000;
-    const read = day.readGraph(graph!, time);
+    const read = graphs.readGraph(graph!, time);
     assertEquals(Math.round(1000 * read.place), place);
     return read.then.replace("\u00a0", "_");
   };

@@ -1,4 +1,4 @@
-// The last day of a number, and its graph. Times are those of the board's clock, in ms.
+// The history, and its graphs. Times are those of the board's clock, in ms.
 
 import { toTurn } from "../sensor/series.js";
 import { countDecimals, formatNumber, formatValue } from "./values.js";
@@ -19,13 +19,13 @@ export const PIXELS = 600; // in the width of a graph
  *
  * @typedef {Record<"start" | "end" | "low" | "mean" | "high", number>} Span
  * @typedef {NonNullable<ReturnType<typeof createGraph>>} Graph
- * @typedef {{ spans: Span[], decimals: number }} Day
+ * @typedef {{ spans: Span[], decimals: number }} Series
  */
 
-/** Parses the history: the day of each number by its label, and when the last slot ended. */
+/** Parses the history: its series by name, and when the last slot ended. */
 export function parseHistory(/** @type {string} */ csv) {
   const [header = [], ...rows] = parseCsv(csv);
-  const days = /** @type {Map<string, Day>} */ (new Map());
+  const series = /** @type {Map<string, Series>} */ (new Map());
   const ends = rows.map(([time]) => Date.parse(time));
   for (let column = 1; column < header.length; column += 3) {
     const spans = /** @type {Span[]} */ ([]);
@@ -38,9 +38,9 @@ export function parseHistory(/** @type {string} */ csv) {
       spans.push({ start: end - SLOT_MS, end, low, mean, high });
       decimals = Math.max(decimals, ...[low, high].map(countDecimals));
     });
-    days.set(header[column].slice("min".length), { spans, decimals });
+    series.set(header[column].slice("min".length), { spans, decimals });
   }
-  return { days, end: ends[ends.length - 1] ?? -Infinity };
+  return { series, end: ends[ends.length - 1] ?? -Infinity };
 }
 
 /** Parses CSV (RFC 4180) in which each line has its end. */
@@ -80,14 +80,14 @@ function joinPoints(/** @type {Span[]} */ points) {
   return [{ start, end, low, mean, high }];
 }
 
-/** Returns the graph of a day and points, if there is a line to see. */
-export function createGraph(/** @type {Day} */ day, points, style, now) {
+/** Returns the graph of a series and points, if there is a line to see. */
+export function createGraph(/** @type {Series} */ series, points, style, now) {
   const { kind, decimals } = style;
-  const slot = day.spans[day.spans.length - 1];
+  const slot = series.spans[series.spans.length - 1];
   const seen = points.filter(({ end }) => !slot || end > slot.end);
   const isNumber = kind === "number";
   const isJoined = isNumber && slot && seen.length > 0;
-  const joined = [...day.spans, ...isJoined ? joinPoints(seen) : seen]
+  const joined = [...series.spans, ...isJoined ? joinPoints(seen) : seen]
     .filter(({ start }) => start > now - DAY_MS);
   const [bottom, top] = findLimits(joined, kind);
   const turn = (span) => ({ ...span, mean: toTurn(span.mean, bottom) });
@@ -116,13 +116,13 @@ export function createGraph(/** @type {Day} */ day, points, style, now) {
   };
   const brief = isFlat ? "no change" : texts[kind];
   const range = `low ${tell(low, lowest)}, high ${tell(high, highest)}`;
-  const told = isNumber && !isFlat ? range : brief;
+  const full = isNumber && !isFlat ? range : brief;
   const drawn = drawPaths(spans, kind, toX, toY);
   const paths = { ...drawn, dots: isNumber ? dots : "" };
-  return { start, end, spans, isFlat, brief, told, paths, ...style };
+  return { start, end, spans, isFlat, brief, full, paths, ...style };
 }
 
-/** Returns the limits of a scale: of the means, since one false reading would flatten a day. */
+/** Returns the limits of a scale: of the means, since one false reading would flatten the rest. */
 function findLimits(spans, kind) {
   if (kind === "boolean") return [0, 1];
   const means = spans.map(({ mean }) => mean);
@@ -204,10 +204,10 @@ const DATES = [{}, { weekday: "short" }, { month: "short", day: "numeric" }];
 const [TIME, WEEKDAY, DATE] = /** @type {any[]} */ (DATES)
   .map((date) => new Intl.DateTimeFormat([], { ...STYLE, ...date }));
 
-/** Formats a time in the zone that the browser has now, with its day unless that is today. */
+/** Formats a time in the zone that the browser has now, with its date unless that is today. */
 export function formatTime(/** @type {number} */ time, now = time) {
-  const [day, today] = [time, now].map((date) => new Date(date).toDateString());
+  const [date, today] = [time, now].map((it) => new Date(it).toDateString());
   const isNear = Math.abs(now - time) < 6 * DAY_MS;
-  const format = day === today ? TIME : isNear ? WEEKDAY : DATE;
+  const format = date === today ? TIME : isNear ? WEEKDAY : DATE;
   return format.format(time - MINUTE_MS * new Date(time).getTimezoneOffset());
 }
