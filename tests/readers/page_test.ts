@@ -50,7 +50,7 @@ const ACTIONS = `
     await until(() => find("strong").textContent !== textContent); // in the next frame
   };
   const step = (steps) => {
-    steps < 0 ? range.stepDown(-steps) : range.stepUp(steps);
+    range.stepUp(steps);
     range.dispatchEvent(new Event("input", { bubbles: true }));
   };
   const range = find("input");
@@ -144,24 +144,24 @@ const CASES: Record<string, Case> = {
     },
   },
   "what was then, or no reading, until the end of the range or Escape": {
-    answers: one({ t_C: 7 }),
+    answers: one({ t_C: 7 }, { t_C: 7 }),
     history: [[" t_C"], "1,2,3", ",,", "4,4,4"],
     act: `range.focus();
-      for (const steps of [-2, 2, -1]) {
-        step(steps);
+      for (const steps of [[-2, 2], [-3], [1]]) {
+        steps.forEach(step);
         await poll();
         see();
       }
       document.dispatchEvent(new KeyboardEvent("keyup", { key: "Escape" }));`,
     expected: {
       seen:
-        "11:50 AM,no reading,37.5% 50%; now,1 to 7,-100% 50%; 11:55 AM,was 4 °C,68.75% 50%",
+        "now,1 to 7,-100% 50%; 11:50 AM,no reading,37.2671% 50%; 11:55 AM,was 4 °C,68.323% 50%",
       then: "now,1 to 7,-100% 50%",
       focus: "time",
     },
   },
   "times of the browser's zone, and that the board's clock is wrong": {
-    answers: one(7),
+    answers: [undefined, ...one(7)], // asks again after its own abort
     history: [[""], ...HALF_DAY, "0,1,1", ...HALF_DAY],
     act: `const { now } = Date;
       Date.now = () => now() + 7 * 3600_000;

@@ -47,8 +47,8 @@ Deno.test("listValues() ends at ten objects, at a path of 400 characters, and af
   assertEquals([list(hidden).length, list(inner).length], [1, 2001]);
 });
 
-/** Keys with their names and units, or without, and whether they are directions. */
 const LONG = "_deg".padStart(101, "x"); // no pattern takes long
+/** Keys with their names and units, or without, and whether they are directions. */
 const UNITS =
   `temperature_C=temperature|°C temp1_F=temp1|°F temperature_2_C=temperature 2|°C
 t_C=t|°C attempt_C=attempt C| dew_point_C=dew point|°C windchill_F=windchill|°F C=C|
