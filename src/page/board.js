@@ -72,7 +72,8 @@ export class Board {
       this.#answer = sensors;
       this.join();
     };
-    const loading = this.#now >= this.#historyDue && this.loadHistory();
+    const loadDue = () => this.#now >= this.#historyDue && this.loadHistory();
+    const loading = loadDue();
     const reason = await this.load("sensors", use, PATIENCE_MS);
     if (turn !== this.#turn) return;
     const rest = PERIOD_MS - (clock.monotonicTime() - start);
@@ -86,8 +87,8 @@ export class Board {
     clock.delay(PATIENCE_MS).then(() => {
       if (turn === this.#current) this.fail(noAnswer);
     });
-    // With their graphs, values do not move
-    const first = !this.#answered && loading;
+    // With their graphs, values do not move. Those of a page that was hidden are old
+    const first = this.#isAsking && (loading || loadDue());
     this.#answered = clock.wallTime();
     if (first) await Promise.race([first, clock.delay(FIRST_HISTORY_MS)]);
     if (turn === this.#turn) this.show();

@@ -10,7 +10,6 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const KEPT_MS = 10 * MINUTE_MS; // for points: slots cover them before
 const MAX_STEP_MS = SLOT_MS + 30_000; // without a gap: the next slot may be late
-const MIN_LINE_MS = MINUTE_MS; // a shorter one tells nothing
 const MIN_WHOLE_RANGE = 4; // of the scale of whole numbers
 export const PIXELS = 600; // in the width of a graph
 
@@ -93,7 +92,7 @@ export function createGraph(/** @type {Series} */ series, points, style, now) {
   const turn = (span) => ({ ...span, mean: toTurn(span.mean, bottom) });
   const spans = kind === "direction" ? joined.map(turn) : joined;
   const last = spans[spans.length - 1];
-  if (!last || last.end - spans[0].start < MIN_LINE_MS) return undefined;
+  if (!last || last.end - spans[0].start < MINUTE_MS) return undefined;
   // It moves by whole pixels, so that most answers change nothing
   const hours = Math.ceil((now - spans[0].start) / HOUR_MS);
   const pixel = hours * HOUR_MS / PIXELS;

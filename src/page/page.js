@@ -65,13 +65,13 @@ function drawSensor(sensor, { failure, now }) {
   const title = name ? create("bdi", shorten(name)) : "Reading";
   const heading = create(isDead ? "h2.problem" : "h2", title, small);
   const figures = create("div");
-  values.forEach((it) => figures.append(drawValue(sensor, it, failure)));
+  values.forEach((it) => figures.append(drawValue(sensor, it, failure, now)));
   const tag = values.size > 2 ? "section.wide" : "section";
   return create(tag, { id }, heading, figures);
 }
 
 /** Draws a value: its name, what it is now, what its last day was, and its graph. */
-function drawValue(sensor, value, failure) {
+function drawValue(sensor, value, failure, time) {
   const { id, name, isDrawn, graph } = value;
   const { text, unit, word } = tellNow(value, isSilent(sensor), failure);
   const tag = word === "missing" ? "small.problem" : "small";
@@ -82,7 +82,9 @@ function drawValue(sensor, value, failure) {
   const figure = create(isDrawn ? "figure" : "figure.flat", { id });
   figure.setAttribute("aria-label", `${sensor.name || "Reading"} ${name}`);
   figure.append(title, " ", now, isDrawn ? drawGraph(graph) : "");
-  figure.append(create("p", value.full));
+  const start = create("span", formatTime(graph?.start ?? time, time));
+  const axis = create("small.axis", { "aria-hidden": "true" }, start, "now");
+  figure.append(isDrawn && graph ? axis : "", create("p", value.full));
   figure.shown = value;
   return figure;
 }
@@ -156,12 +158,14 @@ function showTime(/** @type {number} */ time) {
   const figures = [...main.querySelectorAll("figure")];
   const starts = figures.map(({ shown }) => shown.graph?.start ?? now);
   form.hidden = starts.every((start) => start === now);
-  range.min = Math.floor(Math.min(now, ...starts) / SLOT_MS);
+  const first = Math.min(now, ...starts);
+  range.min = Math.floor(first / SLOT_MS);
   range.max = Math.ceil(now / SLOT_MS);
   range.value = Math.min(time / SLOT_MS, range.max);
   const text = time < now ? formatTime(time, now) : "now";
   range.setAttribute("aria-valuetext", text);
   write(range.nextElementSibling, text);
+  write(range.previousElementSibling, formatTime(first, now));
   for (const figure of figures) {
     const { graph, brief } = figure.shown;
     const past = graph && time < now ? readGraph(graph, time) : undefined;

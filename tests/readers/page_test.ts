@@ -72,7 +72,7 @@ const CASES: Record<string, Case> = {
       status: "1 sensor, current",
       note: "",
       sensors: ["Reading,t 22.5 °C"],
-      full: "low 19.0 at 11:54 AM, high 22.5 at 12:00 PM",
+      day: "11:49 AM,11:49 AMnow,low 19.0 at 11:54 AM, high 22.5 at 12:00 PM",
       viewport: "width=device-width",
       tab: "time",
     },
@@ -109,7 +109,7 @@ const CASES: Record<string, Case> = {
         "door silent since 11:53 AM!,open silent",
         "gate silent since 11:53 AM!",
       ],
-      full: "last yes at 11:53 AM",
+      day: "12:00 PM,last yes at 11:53 AM",
     },
   },
   "no number and no red sensor after 10 s without an answer": {
@@ -167,7 +167,7 @@ const CASES: Record<string, Case> = {
       Date.now = () => now() + 7 * 3600_000;
       await poll();`,
     expected: {
-      full: "low 0 at 12:59 AM, high 7 at 12:00 PM",
+      day: "Sat 1:04 PM,Sat 1:04 PMnow,low 0 at 12:59 AM, high 7 at 12:00 PM",
       status: "1 sensor, current. The board's clock says 12:00 PM",
     },
   },
@@ -214,7 +214,7 @@ function readPage(frame: any) {
     getComputedStyle(node).backgroundColor === "rgb(160, 28, 22)";
   const show = (node: Element) => {
     const copy = node.cloneNode(true);
-    copy.querySelectorAll(".then, p").forEach((it: Element) => it.remove());
+    for (const it of copy.querySelectorAll(".then, .axis, p")) it.remove();
     const isMarked = [node, ...node.querySelectorAll("*")].some(isRed);
     return textOf(copy) + (isMarked ? "!" : "");
   };
@@ -227,7 +227,7 @@ function readPage(frame: any) {
     sensors: list("section").map((card) =>
       [...card.querySelectorAll("h2, figure")].map(show).join()
     ),
-    full: textOf(find("figure p")),
+    day: list("form small, .axis, figure p").map(textOf).join(),
     then: [...list("strong, .then").map(textOf), line.backgroundPosition]
       .join(),
     links: list("[role] a").map(({ hash }) => {

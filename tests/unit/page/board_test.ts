@@ -243,6 +243,11 @@ test("asks at once when it is seen again, and does not end what it asks for", as
   page.late.sensors = 6;
   page.restart(false);
   assertEquals(await page.pass(6.5), ["7 asking", "7 ? sensors", "13 v=1"]);
+  page.restart(true);
+  await page.pass(300);
+  page.late.history = 0.5;
+  page.restart(false); // its history is old
+  assertEquals((await page.pass(6.5)).slice(2), ["319.5 ? history", "320 v=1"]);
 });
 
 test("keeps what it has shown in its order, but no text that is gone, nor a sensor that is forgotten", async (page) => {
