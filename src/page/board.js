@@ -24,12 +24,12 @@ export class Board {
   #history = parseHistory("");
   #failure = ""; // why no number is current
   #missing = ""; // why there is no last day
-  #isAsking = true; // from when the page is opened or seen again to the answer
+  #isAsking = true; // from when the page is opened, hidden or seen again to an answer
 
   #isHidden = false;
   #historyDue = 0; // by the board's clock
   #turn = 0; // of the last request for the readings: no other answer counts
-  #current = 0; // the turn that brought what is current, if any is
+  #currentTurn = 0; // the one that brought what is current, if any is
   #answered = 0; // when it came, by the browser's clock
 
   /**
@@ -80,12 +80,12 @@ export class Board {
     clock.delay(Math.max(rest, MIN_PAUSE_MS)).then(() => {
       if (turn === this.#turn) this.poll();
     });
-    if (reason === noAnswer && this.#current) return;
+    if (reason === noAnswer && this.#currentTurn) return;
     if (reason) return this.fail(reason);
     this.#failure = "";
-    this.#current = turn;
+    this.#currentTurn = turn;
     clock.delay(PATIENCE_MS).then(() => {
-      if (turn === this.#current) this.fail(noAnswer);
+      if (turn === this.#currentTurn) this.fail(noAnswer);
     });
     // With their graphs, values do not move. Those of a page that was hidden are old
     const first = this.#isAsking && (loading || loadDue());
@@ -151,7 +151,7 @@ export class Board {
 
   /**
    * Returns a sensor with its values by id, as far as there is room, and with what it lacks in
-   * words that change at midnight only. What was shown keeps its place.
+   * words that hardly ever change. What was shown keeps its place.
    */
   joinSensor(sensor, seen = new Map(), /** @type {number} */ room) {
     const since = Date.parse(sensor.time); // NaN, if a proxy has changed it
@@ -191,9 +191,9 @@ export class Board {
     const decimals = Math.max(had, series.decimals, countDecimals(number));
     const graph = createGraph(series, points, { ...value, decimals }, now);
     const wasDrawn = isDrawn && !this.#isAsking;
-    const isFlat = graph ? graph.isFlat && series.spans[0] : isNaN(number);
+    const isPlain = graph ? graph.isFlat && series.spans[0] : isNaN(number);
     const joined = { ...value, points, decimals, graph };
-    joined.isDrawn = wasDrawn || !isFlat;
+    joined.isDrawn = wasDrawn || !isPlain;
     if (last === undefined) return { brief: "", full: "", ...graph, ...joined };
     const brief = `last ${joinUnit(formatValue(last, decimals), unit)}`;
     return { ...joined, brief, full: time ? `${brief} at ${time}` : brief };
@@ -205,7 +205,7 @@ export class Board {
     const time = formatTime(this.#answered, clock.wallTime());
     const isLate = reason === noAnswer && this.#answered > 0;
     const last = isLate ? `: its last answer came at ${time}` : "";
-    this.#current = 0;
+    this.#currentTurn = 0;
     this.#failure = reason + last;
     this.show();
   }
@@ -221,7 +221,7 @@ export class Board {
     if (this.#failure === REFUSAL) return; // it would ask for the password each time
     this.#isHidden = isHidden;
     this.#isAsking = true;
-    this.#current = 0;
+    this.#currentTurn = 0;
     this.#io.view(this.shown);
     this.poll();
   }

@@ -53,7 +53,7 @@ function parseCsv(csv) {
   return rows.slice(0, -1);
 }
 
-/** Adds a value to points, unless it is a text, and drops those that slots cover by now. */
+/** Adds a value to points, unless it is a text, and drops old ones, which slots cover. */
 export function addPoint(/** @type {Span[]} */ points, value, now) {
   if (points.some(({ end }) => end === now)) return points;
   const kept = points.filter(({ end }) => end < now && end > now - KEPT_MS);
@@ -130,7 +130,7 @@ function findLimits(spans, kind) {
   return [bottom, bottom + 360];
 }
 
-/** Returns a function from a number to its height, from 0 at the top to 100, cut at the limits. */
+/** Returns a function from a number to its percentage from the top, cut just beyond the limits. */
 function createScale(bottom, top, decimals) {
   const scale = Math.max(Math.abs(bottom), Math.abs(top)) || 1;
   const center = bottom / scale / 2 + top / scale / 2; // a sum may be infinite

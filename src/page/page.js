@@ -104,10 +104,10 @@ function drawGraph(graph) {
 function drawStatus({ sensors, count, unseen, isCut, now, failure, isAsking }) {
   if (isAsking) return create("p", "Asking the board…");
   if (failure) return create("p.problem", failure);
-  const dead = sensors.filter(({ lack }) => lack);
-  const lacks = [...new Set(dead.map(({ lack }) => lack))]; // one cause, one sentence
+  const lacking = sensors.filter(({ lack }) => lack);
+  const lacks = [...new Set(lacking.map(({ lack }) => lack))]; // one cause, one sentence
   const texts = lacks.flatMap((lack) => {
-    const same = dead.filter((sensor) => sensor.lack === lack);
+    const same = lacking.filter((sensor) => sensor.lack === lack);
     const isAll = same.length > 1 && same.length === count;
     if (isAll) return [", ", `All ${count} sensors ${lack}`];
     const links = same.flatMap(({ name, id }) => {

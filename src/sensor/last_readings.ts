@@ -90,7 +90,7 @@ export class LastReadings {
     return this.#snapshot ??= this.#createSnapshot();
   }
 
-  /** Returns why a silent sensor, or all of them, have no reading, as a sentence for clients. */
+  /** Returns why a silent sensor, or all, has no current reading, as a sentence for clients. */
   explain(name = ""): string {
     const end = this.#end ? `, and the input has ${this.#end}` : "";
     const arrival = this.#silent.get(name)?.arrival ?? this.#lastArrival;

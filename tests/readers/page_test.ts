@@ -282,7 +282,7 @@ function createScript({ answers, history = [[]], act }: Case): string {
     };
     addEventListener("load", async () => {
       ${ACTIONS}
-      await until(() => find("[role]").textContent.match(/current|silent|lacks|missing/i));
+      await until(() => find("[role]").textContent.match(/current|silent|missing/i));
       ${act ?? ""}
       self.shown = parent.read(self);
       hide(true); // it asks nothing any more
