@@ -71,18 +71,18 @@ function drawSensor(sensor, { failure, now }) {
 }
 
 /** Draws a value: its name, what it is now, what its last day was, and its graph. */
-function drawValue(sensor, value, failure, time) {
+function drawValue(sensor, value, failure, now) {
   const { id, name, isDrawn, graph } = value;
   const { text, unit, word } = tellNow(value, isSilent(sensor), failure);
   const tag = word === "missing" ? "small.problem" : "small";
   const small = create(tag, word ?? joinUnit("", unit));
-  const now = create("span.now", create("b", text ?? ""), small); // of one height
+  const big = create("span.now", create("b", text ?? ""), small); // of one height
   const then = create("small.then", value.brief);
   const title = create("span", create("bdi", shorten(name)), " ", then);
   const figure = create(isDrawn ? "figure" : "figure.flat", { id });
   figure.setAttribute("aria-label", `${sensor.name || "Reading"} ${name}`);
-  figure.append(title, " ", now, isDrawn ? drawGraph(graph) : "");
-  const start = create("span", formatTime(graph?.start ?? time, time));
+  figure.append(title, " ", big, isDrawn ? drawGraph(graph) : "");
+  const start = create("span", formatTime(graph?.start ?? now, now));
   const axis = create("small.axis", { "aria-hidden": "true" }, start, "now");
   figure.append(isDrawn && graph ? axis : "", create("p", value.full));
   figure.shown = value;
