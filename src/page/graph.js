@@ -68,8 +68,7 @@ const isAfterGap = (span, before) =>
 
 /** Joins points, as a slot will: a line to a single one would rise or fall by what is noise. */
 function joinPoints(/** @type {Span[]} */ points) {
-  const gap = 1 +
-    points.slice(1).findIndex((it, i) => isAfterGap(it, points[i]));
+  const gap = points.findIndex((it, i) => i && isAfterGap(it, points[i - 1]));
   const parts = [points.slice(0, gap), points.slice(gap)];
   if (gap > 0) return parts.flatMap(joinPoints);
   const numbers = points.map(({ low }) => low);
@@ -175,7 +174,7 @@ const findChange = (/** @type {Span[]} */ spans) =>
     return span.mean === before.mean ? since : before.end;
   }, 0);
 
-/** Returns what a graph had at a time, and its place there, from 0 at the left to 1. */
+/** Returns what a value was at a time, and its place there, from 0 at the left to 1. */
 export function readGraph(/** @type {Graph} */ graph, time) {
   const { start, end, spans, kind, unit, decimals } = graph;
   const place = (time - start) / (end - start);
@@ -185,17 +184,17 @@ export function readGraph(/** @type {Graph} */ graph, time) {
   const isCut = isAfterGap(span, spans[index - 1]);
   const distance = Math.max(span.start - time, time - span.end);
   const isNone = distance > 2 * Math.max(end - start, HOUR_MS) / PIXELS;
-  if (isCut && isNone) return { place, then: "no reading" };
+  if (isCut && isNone) return { place, text: "", small: "no reading" };
   const { mean } = span;
   const few = Math.abs(mean) < 100 ? 1 : 0; // decimals of what has none
   const number = formatNumber(Number(mean.toFixed(decimals || few)), decimals);
   const text = kind === "boolean" ? tellBoolean(span) : number;
-  return { place, then: `was ${joinUnit(text, unit)}` };
+  return { place, text, small: joinUnit("", unit) };
 }
 
 /** Tells whether a boolean was true all through a span. */
 const tellBoolean = (/** @type {Span} */ { low, high }) =>
-  low === high ? formatValue(low === 1) : "yes and no";
+  low === high ? formatValue(low === 1) : "yes, no";
 
 // A format keeps the zone in which it was created, which takes long: these have none
 const STYLE = { hour: "numeric", minute: "2-digit", timeZone: "UTC" };

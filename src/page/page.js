@@ -73,10 +73,10 @@ function drawSensor(sensor, { failure, now }) {
 /** Draws a value: its name, what it is now, what its last day was, and its graph. */
 function drawValue(sensor, value, failure, now) {
   const { id, name, isDrawn, graph } = value;
-  const { text, unit, word } = tellNow(value, isSilent(sensor), failure);
+  const { text = "", unit, word } = tellNow(value, isSilent(sensor), failure);
   const tag = word === "missing" ? "small.problem" : "small";
-  const small = create(tag, word ?? joinUnit("", unit));
-  const big = create("span.now", create("b", text ?? ""), small); // of one height
+  const small = word ?? joinUnit("", unit);
+  const big = create("span.now", create("b", text), create(tag, small)); // of one height
   const then = create("small.then", value.brief);
   const title = create("span", create("bdi", shorten(name)), " ", then);
   const figure = create(isDrawn ? "figure" : "figure.flat", { id });
@@ -85,7 +85,7 @@ function drawValue(sensor, value, failure, now) {
   const start = create("span", formatTime(graph?.start ?? now, now));
   const axis = create("small.axis", { "aria-hidden": "true" }, start, "now");
   figure.append(isDrawn && graph ? axis : "", create("p", value.full));
-  figure.shown = value;
+  figure.shown = { ...value, text, small };
   return figure;
 }
 
@@ -133,17 +133,16 @@ function show(/** @type {Board["shown"]} */ shown) {
   mark.now = now;
   main.hidden = form.hidden = isAsking;
   if (isAsking) mark.time = mark.chosen = Infinity;
-  else {
-    const cards = sensors.map((sensor) => drawSensor(sensor, shown));
-    morph(main, create("main", ...cards));
-    showTime(mark.time);
-  }
+  const cards = sensors.map((sensor) => drawSensor(sensor, shown));
+  if (!isAsking) morph(main, create("main", ...cards));
   morph(status, drawStatus(shown));
   write(find("footer p"), missing && `The last day is missing: ${missing}`);
   const first = ["h2 bdi", "figure bdi", ".now"];
-  const news = failure ? "No reading" : find("h2.problem")?.textContent ??
-    first.map((it) => find(it)?.textContent).join(" ");
+  const value = first.map((it) => find(it)?.textContent).join(" ");
+  const problem = failure ? "No reading" : shorten(status.textContent);
+  const news = status.className ? problem : value;
   document.title = `${isAsking ? "" : `${news} – `}${location.host}`;
+  if (!isAsking) showTime(mark.time);
 }
 
 /** Writes a text, unless it stands there: what is selected stays. */
@@ -165,11 +164,15 @@ function showTime(/** @type {number} */ time) {
   const text = time < now ? formatTime(time, now) : "now";
   range.setAttribute("aria-valuetext", text);
   write(range.nextElementSibling, text);
-  write(range.previousElementSibling, formatTime(first, now));
+  const hours = Math.ceil((now - first) / SLOT_MS / 12);
+  write(range.previousElementSibling, `last ${hours} h`);
   for (const figure of figures) {
-    const { graph, brief } = figure.shown;
+    const { graph, brief, text, small } = figure.shown;
     const past = graph && time < now ? readGraph(graph, time) : undefined;
-    write(figure.querySelector(".then"), past?.then ?? brief);
+    const shown = past ?? figure.shown;
+    write(figure.querySelector(".then"), past ? `now ${text}${small}` : brief);
+    write(figure.querySelector("b"), shown.text);
+    write(figure.querySelector(".now small"), shown.small);
     figure.classList.toggle("past", past !== undefined);
     figure.style.setProperty("--place", past?.place ?? -1);
   }

@@ -11,7 +11,7 @@ import { chromium } from "./browser.ts";
 const NOW = Date.UTC(2026, 9, 25, 11); // hours after clocks are set back in Berlin
 const END = NOW - 60_000; // of the last slot of the history
 const ELEMENT = "<img src=x onerror=alert(1)>";
-const PERCENT = "room 50 % %20";
+const PERCENT = "x 50 % %20";
 const one = (...readings: unknown[]): Sensor[][] =>
   readings.map((reading) => [[undefined, 0, reading]]);
 
@@ -72,7 +72,7 @@ const CASES: Record<string, Case> = {
       status: "1 sensor, current",
       note: "",
       sensors: ["Reading,t 22.5 °C"],
-      day: "11:49 AM,11:49 AMnow,low 19.0 at 11:54 AM, high 22.5 at 12:00 PM",
+      day: "last 1 h,11:49 AMnow,low 19.0 at 11:54 AM, high 22.5 at 12:00 PM",
       viewport: "width=device-width",
       tab: "time",
     },
@@ -90,12 +90,12 @@ const CASES: Record<string, Case> = {
     ],
     act: "await poll();",
     expected: {
-      title: "room 50 % %20 silent since 11:53 AM – BOARD",
-      status: "attic missing a value, room 50 % %20 silent since 11:53 AM!",
+      title: "attic missing a value, x 50 % %20 silent since 11:53 AM – BOARD",
+      status: "attic missing a value, x 50 % %20 silent since 11:53 AM!",
       links: ["attic", PERCENT],
       sensors: [
         "attic at 11:58 AM,0 1,1 missing!,2 missing!",
-        "room 50 % %20 silent since 11:53 AM!,silent",
+        "x 50 % %20 silent since 11:53 AM!,silent",
       ],
       rows: 1, // side by side
       background: "rgb(18, 18, 18)", // in dark mode
@@ -109,7 +109,7 @@ const CASES: Record<string, Case> = {
         "door silent since 11:53 AM!,open silent",
         "gate silent since 11:53 AM!",
       ],
-      day: "12:00 PM,last yes at 11:53 AM",
+      day: "last 0 h,last yes at 11:53 AM",
     },
   },
   "no number and no red sensor after 10 s without an answer": {
@@ -138,8 +138,8 @@ const CASES: Record<string, Case> = {
       see();
       await point("leave", 0, find("main"));`,
     expected: {
-      seen: "11:45 AM,was 2 °C,was yes and no,10% 50%",
-      then: "now,1 to 7,yes since 11:54 AM,-100% 50%",
+      seen: "11:45 AM,now 7 °C,2 °C,now yes,yes, no,10% 50%",
+      then: "now,1 to 7,7 °C,yes since 11:54 AM,yes,-100% 50%",
       touchAction: "pan-y pinch-zoom",
     },
   },
@@ -155,8 +155,8 @@ const CASES: Record<string, Case> = {
       document.dispatchEvent(new KeyboardEvent("keyup", { key: "Escape" }));`,
     expected: {
       seen:
-        "now,1 to 7,-100% 50%; 11:50 AM,no reading,37.2671% 50%; 11:55 AM,was 4 °C,68.323% 50%",
-      then: "now,1 to 7,-100% 50%",
+        "now,1 to 7,7 °C,-100% 50%; 11:50 AM,now 7 °C,no reading,37.2671% 50%; 11:55 AM,now 7 °C,4 °C,68.323% 50%",
+      then: "now,1 to 7,7 °C,-100% 50%",
       focus: "time",
     },
   },
@@ -167,7 +167,7 @@ const CASES: Record<string, Case> = {
       Date.now = () => now() + 7 * 3600_000;
       await poll();`,
     expected: {
-      day: "Sat 1:04 PM,Sat 1:04 PMnow,low 0 at 12:59 AM, high 7 at 12:00 PM",
+      day: "last 24 h,Sat 1:04 PMnow,low 0 at 12:59 AM, high 7 at 12:00 PM",
       status: "1 sensor, current. The board's clock says 12:00 PM",
     },
   },
@@ -228,7 +228,7 @@ function readPage(frame: any) {
       [...card.querySelectorAll("h2, figure")].map(show).join()
     ),
     day: list("form small, .axis, figure p").map(textOf).join(),
-    then: [...list("strong, .then").map(textOf), line.backgroundPosition]
+    then: [...list("strong, .then, .now").map(textOf), line.backgroundPosition]
       .join(),
     links: list("[role] a").map(({ hash }) => {
       const id = decodeURIComponent(hash.slice(1));
