@@ -61,8 +61,8 @@ const HALF_DAY = Array(144).fill("1,1,1");
 
 const CASES: Record<string, Case> = {
   "a day, in elements that stay while it changes": {
-    answers: one({ t_C: 21 }, { t_C: 22.5 }),
-    history: [[" t_C"], "19,20,20.5", "20,20.5,21"],
+    answers: one({ t_C: 21, f: 5 }, { t_C: 22.5, f: 5 }),
+    history: [[" t_C", " f"], "19,20,20.5,5,5,5", "20,20.5,21,5,5,5"],
     act: `getSelection().selectAllChildren(find("figure bdi"));
       await poll();
       find("h1").append(getSelection());`,
@@ -71,7 +71,7 @@ const CASES: Record<string, Case> = {
       heading: "board.localhostt", // what was selected
       status: "1 sensor, current",
       note: "",
-      sensors: ["Reading,t 22.5 °C"],
+      sensors: ["Reading,t 22.5 °C,f 5"],
       day: "last 1 h,11:49 AMnow,low 19.0 at 11:54 AM, high 22.5 at 12:00 PM",
       viewport: "width=device-width",
       tab: "time",
@@ -227,7 +227,7 @@ function readPage(frame: any) {
     sensors: list("section").map((card) =>
       [...card.querySelectorAll("h2, figure")].map(show).join()
     ),
-    day: list("form small, .axis, figure p").map(textOf).join(),
+    day: list("form small, .axis, figure:not(.flat) p").map(textOf).join(),
     then: [...list("strong, .then, .now").map(textOf), line.backgroundPosition]
       .join(),
     links: list("[role] a").map(({ hash }) => {
