@@ -185,15 +185,14 @@ export class Board {
     const { id, unit, last } = value;
     const now = this.#now;
     const series = this.#history.series.get(id) ?? { spans: [], decimals: 0 };
-    const { points: seen = [], decimals: had = 0, isDrawn } = before ?? {};
+    const { points: seen = [], decimals: had = 0, isDrawn: was } = before ?? {};
     const points = addPoint(seen, value.value, now);
     const number = toNumber(value.value ?? last);
     const decimals = Math.max(had, series.decimals, countDecimals(number));
     const graph = createGraph(series, points, { ...value, decimals }, now);
-    const wasDrawn = isDrawn && !this.#isAsking;
     const isPlain = graph ? graph.isFlat && series.spans[0] : isNaN(number);
-    const joined = { ...value, points, decimals, graph };
-    joined.isDrawn = wasDrawn || !isPlain;
+    const isDrawn = was && !this.#isAsking || !isPlain;
+    const joined = { ...value, points, decimals, graph, isDrawn };
     if (last === undefined) return { brief: "", full: "", ...graph, ...joined };
     const brief = `last ${joinUnit(formatValue(last, decimals), unit)}`;
     return { ...joined, brief, full: time ? `${brief} at ${time}` : brief };

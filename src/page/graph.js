@@ -6,7 +6,7 @@ import { joinUnit, toNumber } from "./values.js";
 
 const MINUTE_MS = 60_000;
 export const SLOT_MS = 5 * MINUTE_MS;
-const HOUR_MS = 60 * MINUTE_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const KEPT_MS = 10 * MINUTE_MS; // for points: slots cover them before
 const MAX_STEP_MS = SLOT_MS + 30_000; // without a gap: the next slot may be late
@@ -174,7 +174,7 @@ const findChange = (/** @type {Span[]} */ spans) =>
     return span.mean === before.mean ? since : before.end;
   }, 0);
 
-/** Returns what a value was at a time, and its place there, from 0 at the left to 1. */
+/** Returns what a value was at a time, its unit, and its place there, from 0 at the left to 1. */
 export function readGraph(/** @type {Graph} */ graph, time) {
   const { start, end, spans, kind, unit, decimals } = graph;
   const place = (time - start) / (end - start);

@@ -1,5 +1,5 @@
 import { Board, isSilent } from "./board.js";
-import { formatTime, PIXELS, readGraph, SLOT_MS } from "./graph.js";
+import { formatTime, HOUR_MS, PIXELS, readGraph, SLOT_MS } from "./graph.js";
 import { joinUnit, MAX_VALUES, shorten, tellNow } from "./values.js";
 
 const MAX_CLOCK_ERROR_MS = 300_000;
@@ -76,28 +76,29 @@ function drawValue(sensor, value, failure, now) {
   const { text = "", unit, word } = tellNow(value, isSilent(sensor), failure);
   const tag = word === "missing" ? "small.problem" : "small";
   const small = word ?? joinUnit("", unit);
-  const big = create("span.now", create("b", text), create(tag, small)); // of one height
+  const shown = create("span.now", create("b", text), create(tag, small));
   const then = create("small.then", value.brief);
   const title = create("span", create("bdi", shorten(name)), " ", then);
   const figure = create(isDrawn ? "figure" : "figure.flat", { id });
   figure.setAttribute("aria-label", `${sensor.name || "Reading"} ${name}`);
-  figure.append(title, " ", big, isDrawn ? drawGraph(graph) : "");
-  const start = create("span", formatTime(graph?.start ?? now, now));
-  const axis = create("small.axis", { "aria-hidden": "true" }, start, "now");
-  figure.append(isDrawn && graph ? axis : "", create("p", value.full));
+  const drawing = isDrawn ? drawGraph(graph, now) : [];
+  figure.append(title, " ", shown, ...drawing, create("p", value.full));
   figure.shown = { ...value, text, small };
   return figure;
 }
 
-/** Draws a graph, once there is one, hidden from screen readers, which have the sentence. */
-function drawGraph(graph) {
+/** Draws a graph and its times, once there is one. Screen readers have its sentence instead. */
+function drawGraph(graph, now) {
   const view = { viewBox: `0 0 ${PIXELS} 100`, preserveAspectRatio: "none" };
   const drawing = create("svg", { "aria-hidden": "true", ...view });
+  if (!graph) return [drawing];
   const effect = { "vector-effect": "non-scaling-stroke" };
-  for (const [part, d] of Object.entries(graph?.paths ?? {})) {
+  for (const [part, d] of Object.entries(graph.paths)) {
     drawing.append(create("path", { d, ...PAINTS[part] }, effect));
   }
-  return drawing;
+  const start = create("span", formatTime(graph.start, now));
+  const axis = create("small.axis", { "aria-hidden": "true" }, start, "now");
+  return [drawing, axis];
 }
 
 /** Tells at a glance whether all is current, with links to the cards of what is not. */
@@ -132,9 +133,9 @@ function show(/** @type {Board["shown"]} */ shown) {
   const { sensors, now, failure, missing, isAsking } = shown;
   mark.now = now;
   main.hidden = form.hidden = isAsking;
+  const draw = (sensor) => drawSensor(sensor, shown);
   if (isAsking) mark.time = mark.chosen = Infinity;
-  const cards = sensors.map((sensor) => drawSensor(sensor, shown));
-  if (!isAsking) morph(main, create("main", ...cards));
+  else morph(main, create("main", ...sensors.map(draw)));
   morph(status, drawStatus(shown));
   write(find("footer p"), missing && `The last day is missing: ${missing}`);
   const first = ["h2 bdi", "figure bdi", ".now"];
@@ -161,10 +162,10 @@ function showTime(/** @type {number} */ time) {
   range.min = Math.floor(first / SLOT_MS);
   range.max = Math.ceil(now / SLOT_MS);
   range.value = Math.min(time / SLOT_MS, range.max);
-  const text = time < now ? formatTime(time, now) : "now";
-  range.setAttribute("aria-valuetext", text);
-  write(range.nextElementSibling, text);
-  const hours = Math.ceil((now - first) / SLOT_MS / 12);
+  const chosen = time < now ? formatTime(time, now) : "now";
+  range.setAttribute("aria-valuetext", chosen);
+  write(range.nextElementSibling, chosen);
+  const hours = Math.ceil((now - first) / HOUR_MS);
   write(range.previousElementSibling, `last ${hours} h`);
   for (const figure of figures) {
     const { graph, brief, text, small } = figure.shown;

@@ -1,8 +1,8 @@
 import { walk } from "./walk.js";
 
 /**
- * Yields the numbers in a reading, booleans as 0 and 1, with their keys. A key
- * can come twice: the last counts, as in `JSON.parse()`.
+ * Yields the numbers in a reading, booleans as 0 and 1, with their keys. A key can
+ * come twice: the last counts, as in `JSON.parse()`.
  */
 export function* listNumbers(
   json: string,
